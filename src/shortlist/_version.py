@@ -2,8 +2,6 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["__version__"]
-
 try:
     __version__ = version("shortlist")
 except PackageNotFoundError:  # run from its source: saving a release must not fail for that

@@ -24,32 +24,6 @@ from shortlist.errors import InputError, Words, as_float, is_whole
 from shortlist.privacy import round_up
 from shortlist.strength import SCALE
 
-__all__ = [
-    "MOST_ITEMS",
-    "Contraction",
-    "Delta",
-    "DeltaAboveZero",
-    "DeltaOfCounts",
-    "DeltaOfDomain",
-    "Epsilon",
-    "Number",
-    "Option",
-    "Share",
-    "Takes",
-    "Whole",
-    "checked",
-    "require_count",
-    "require_delta",
-    "require_delta_above_zero",
-    "require_delta_of_counts",
-    "require_delta_of_domain",
-    "require_epsilon",
-    "require_number",
-    "require_part",
-    "require_share",
-    "taken",
-]
-
 MOST_ITEMS = 2**32
 """The most items of a table, and the most ids of a store."""
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from shortlist.expectations import Expectation
 
-__all__ = ["Charge", "Chargeable", "Ledger", "Plan", "Reuse", "bits_of", "require_enough"]
-
 
 Promise = Callable[[float, float], Guarantee]
 

@@ -37,15 +37,6 @@ from shortlist.parameters import require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK, UserCounts
 from shortlist.strength import BETTER, Strength, of_delta, of_epsilon, usual_delta
 
-__all__ = [
-    "Bounds",
-    "Usual",
-    "answering_mechanisms",
-    "default_mechanism",
-    "filled",
-    "mechanism_for",
-]
-
 
 @dataclass(frozen=True)
 class Usual:

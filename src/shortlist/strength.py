@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = [
-    "BETTER",
-    "SCALE",
-    "USUAL",
-    "Strength",
-    "of_delta",
-    "of_epsilon",
-    "strength",
-    "usual_delta",
-    "why",
-]
-
 
 class Strength(IntEnum):
     """Bands of protection; a larger number protects less."""

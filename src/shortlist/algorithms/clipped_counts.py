@@ -30,16 +30,6 @@ from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.privacy import round_up
 
-__all__ = [
-    "ClippedCounts",
-    "Measured",
-    "RankedItems",
-    "TwoMeasurements",
-    "best_first",
-    "clipped_weights",
-    "sd_of_counts",
-]
-
 Mask: TypeAlias = NDArray[np.bool_]
 
 # A user's whole part, in the unit of weights.

@@ -23,8 +23,6 @@ from shortlist.draws.uniform import precision
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["Competition", "Crowded", "CrowdedByOdds"]
-
 # The relative error of a sum of at most as many logarithms as there are items is less.
 _MARGIN = 1e-12
 # The precision to begin with where floats do not decide.

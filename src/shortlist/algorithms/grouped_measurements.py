@@ -19,8 +19,6 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import UserSets
 from shortlist.privacy import round_down
 
-__all__ = ["GroupedMeasurements", "RankedGroups"]
-
 _OPEN = 2.0  # standard deviations from the last place that is still named
 _SPREAD = 0.5  # of an item's count in a group, as a share of what its group and it let expect
 _MOVED = 2.0  # standard deviations, at most, that a count is moved towards what is expected

@@ -11,8 +11,6 @@ import numpy as np
 from shortlist import kernels
 from shortlist.draws import Draws, Ints
 
-__all__ = ["EqualCounts", "Shuffle", "sample"]
-
 # Counts further apart than so many times their number are sorted, not tallied,
 _SPARSE = 4
 # unless the tally has no more entries than these.

@@ -17,16 +17,6 @@ from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import MOST_USERS, Codes
 from shortlist.evidence.contributions import Contributions
 
-__all__ = [
-    "MOST_ITEMS",
-    "FixedPoint",
-    "count_units",
-    "descend",
-    "shuffled",
-    "shuffled_known_first",
-    "users_shuffled",
-]
-
 MOST_ITEMS = 2**19
 """Of one user: the sums of the squares of so many gaps are exact in `kernels.descend`."""
 

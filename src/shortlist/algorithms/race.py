@@ -15,8 +15,6 @@ import numpy as np
 from shortlist.algorithms.thinning import BinomialWeights
 from shortlist.draws import Draws, Ints
 
-__all__ = ["BITS", "Race"]
-
 BITS = 62  # as many leading bits of each number are drawn: bounds of `integer` end at 2^63
 
 

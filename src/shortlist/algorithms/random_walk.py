@@ -18,8 +18,6 @@ from shortlist.evidence import Outcomes
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["GRID", "Walk", "is_connected", "on_grid"]
-
 GRID = 2.0**-60
 """Shares are integers in multiples of it, and make 2^60 of them together."""
 

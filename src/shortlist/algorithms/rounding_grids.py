@@ -8,18 +8,6 @@ from typing import TypeAlias
 
 from shortlist.draws import RoundingGrid
 
-__all__ = [
-    "BITS_OF_WEIGHTS",
-    "FARTHEST",
-    "UNIT_OF_WEIGHTS",
-    "GridFor",
-    "GridOfCounts",
-    "coarse_grid",
-    "coarse_grid_above_zero",
-    "fine_grid",
-    "grid_of_two",
-]
-
 BITS_OF_WEIGHTS = 20
 UNIT_OF_WEIGHTS = 2.0**-BITS_OF_WEIGHTS
 """Weights and their sums are multiples of it."""

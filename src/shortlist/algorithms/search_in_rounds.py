@@ -46,19 +46,6 @@ from shortlist.privacy.accountant.cost_of_rounds import (
 )
 from shortlist.runtime.phases import phase
 
-__all__ = [
-    "BOOSTS",
-    "Found",
-    "FoundEarly",
-    "Observed",
-    "Progress",
-    "Search",
-    "StopRule",
-    "Towards",
-    "UntilMany",
-    "UntilSafe",
-]
-
 BOOSTS = 2**11
 """A boost is a multiple of one in so many."""
 

@@ -27,8 +27,6 @@ from shortlist.draws.reals import TINY, ULP, Decay
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["NEGLIGIBLE", "Sequences", "SlackClasses", "SlackWeights"]
-
 # Slacks are tallied if they are fewer than so many times the jumps, and sorted if not.
 _DENSE = 4
 # What weighs less than exp(-45) of the whole is computed only if it is drawn.

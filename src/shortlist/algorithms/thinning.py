@@ -25,8 +25,6 @@ from shortlist.evidence import ItemsBelowThreshold, WeighedItems
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["BinomialWeights", "rare_coins", "succeeding"]
-
 _WORTH_THINNING = 4096  # numbers: of fewer, all coins are tossed
 _NEGLIGIBLE = 45.0  # what weighs less than about exp(-45) has no number of its own
 

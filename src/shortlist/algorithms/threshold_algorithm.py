@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from shortlist.draws import Ints
 from shortlist.errors import InputError
 
-__all__ = ["ScoreList", "Seen", "balanced", "read"]
-
 Values = NDArray[Any]
 """Numbers of any one kind."""
 Lengths = Iterable[Sequence[int]]

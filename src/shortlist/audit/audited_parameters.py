@@ -37,8 +37,6 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, NoisyReach
 
-__all__ = ["Kind", "class_of", "options_of", "real_settings", "settings_of"]
-
 Kind = type[Mechanism] | partial[Mechanism]
 """A mechanism's class, some of its parameters given."""
 

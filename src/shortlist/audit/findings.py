@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Audit", "Finding", "Verdict", "share_of", "worst_of_each_claim"]
-
 _NOTHING = 1e-20  # less than that is how balls see 0
 
 

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from shortlist.draws import Floats
 
-__all__ = ["Columns", "Control", "Outlived", "Run", "Unknown", "ValueInCell", "bare"]
-
 
 class Control(BaseException):  # no error, so that no code that is run catches it by chance
     """A run of the code ends here, by the audit's own will and not the code's."""

@@ -20,17 +20,6 @@ from shortlist.audit.stand_ins import Columns, Control, ValueInCell
 from shortlist.draws import Draws
 from shortlist.mechanisms.mechanism import Mechanism, Selection
 
-__all__ = [
-    "DrawsOfCells",
-    "VisibleAnswer",
-    "answer_of",
-    "face_of",
-    "flaw_of",
-    "flawed",
-    "guarded",
-    "listening",
-]
-
 T = TypeVar("T")
 _COMPILING = "shortlist.kernels"  # what it logs is said once, whatever the data are
 

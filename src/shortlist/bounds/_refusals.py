@@ -10,15 +10,6 @@ from numpy.typing import ArrayLike
 from shortlist.draws import Ints
 from shortlist.errors import InputError, Words, as_float, is_whole
 
-__all__ = [
-    "MOST",
-    "require_at_least",
-    "require_between",
-    "require_chance",
-    "require_counts",
-    "require_whole",
-]
-
 MOST = 2**53  # users, items or pairs: floats hold all whole numbers up to it
 _LARGEST = 1e100  # products of some such numbers are still floats
 _LEAST_CHANCE = 1e-100

@@ -15,15 +15,6 @@ from shortlist.bounds._refusals import MOST, require_between, require_counts, re
 from shortlist.draws import Floats, Ints
 from shortlist.errors import InputError
 
-__all__ = [
-    "least_missed_users",
-    "least_missing_mass",
-    "least_missing_mass_of_counts",
-    "least_top_k_missing_mass",
-    "rare_item_chance",
-    "rare_item_users",
-]
-
 _MOST = 2**20  # numbers of users looked at for the best bound: each gives one that holds
 _ROUNDING = 2.0**-40  # relative: so that a whole number is not reached by rounding
 

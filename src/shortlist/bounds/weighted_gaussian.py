@@ -14,8 +14,6 @@ from shortlist.bounds._refusals import (
 )
 from shortlist.draws import UNIT
 
-__all__ = ["WeightedGaussianBounds", "zipf_largest_set"]
-
 _LARGE = 300.0  # a logarithm: what is larger makes a bound say nothing
 _ROUNDING = 2.0**-40  # relative: so that a whole power is not rounded below itself
 

@@ -19,8 +19,6 @@ from shortlist.parameters import require_part
 if TYPE_CHECKING:
     from shortlist.budget._entries import Entry
 
-__all__ = ["Allowance", "Period", "Spell"]
-
 
 class Period(StrEnum):
     """A stretch of the calendar."""

@@ -13,16 +13,6 @@ if TYPE_CHECKING:
     from shortlist.budget._balance import BudgetTerms
     from shortlist.budget._entries import Entry
 
-__all__ = [
-    "Predecessor",
-    "closed_for",
-    "refuse_closed",
-    "refuse_continued",
-    "require_countable",
-    "require_same",
-    "successor",
-]
-
 
 @dataclass(frozen=True)
 class Predecessor:

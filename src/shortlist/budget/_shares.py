@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from shortlist.mechanisms.mechanism import Mechanism
 
-__all__ = ["QuestionsAhead", "fitted", "questions_ahead"]
-
 Price = Callable[[float, float], Amount]
 """What a question costs that is asked with this epsilon and this delta."""
 

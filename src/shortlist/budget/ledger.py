@@ -61,8 +61,6 @@ if TYPE_CHECKING:
 
     from shortlist.release import Release
 
-__all__ = ["Budget"]
-
 
 class Budget(StaysHere, Ledger):
     """A total of privacy for one data set, and a ledger of all that was charged to it.

@@ -12,8 +12,6 @@ from shortlist.charts.look import COLOURS, MARK, dressed, require_altair
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["WIDE", "Interval", "NamedCurve", "curves", "intervals"]
-
 WIDE = 720
 """The width of what fills a page, in pixels."""
 _SIZE_OF_CURVES = (560, 320)

@@ -13,8 +13,6 @@ from shortlist.errors import InputError
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["COLOURS", "INK", "MARK", "MUTED", "RULE", "drawn", "dressed", "require_altair"]
-
 INK = "#1f2428"
 """Titles and labels."""
 MUTED = "#57606a"

@@ -12,8 +12,6 @@ from shortlist.charts.look import INK, MARK, MUTED, dressed, require_altair
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["Slope", "slopes"]
-
 _HEIGHT_OF_A_LINE = 24
 _SHARE_BETWEEN = 0.3  # of the width, between the two columns of names
 _LETTER_OF_NOTES, _LETTER_OF_TITLES = 6.1, 8.7  # pixels

@@ -25,8 +25,6 @@ from shortlist.runtime.phases import phase
 if TYPE_CHECKING:
     from shortlist.questions import Question
 
-__all__ = ["app"]
-
 
 app = group_of_commands(
     """shortlist top-k plays.parquet --user user --item title \\

@@ -10,8 +10,6 @@ from typing import Any
 
 import typer
 
-__all__ = ["SHELLS", "VARIABLE", "columns", "commands", "mechanisms", "one_of", "prepare", "script"]
-
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_SHORTLIST_COMPLETE"  # by which a shell asks
 

@@ -25,17 +25,6 @@ from shortlist.errors import (
     says_spent,
 )
 
-__all__ = [
-    "INTERRUPTED",
-    "USAGE_ERROR",
-    "complain",
-    "diagnosis",
-    "discard_output",
-    "noting",
-    "releasing_nothing",
-    "warn",
-]
-
 USAGE_ERROR: Any = typer.BadParameter.__mro__[1]  # the parser's; it has no public name
 INTERRUPTED = 130  # the exit status of a process that Ctrl-C ended
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO)

@@ -20,8 +20,6 @@ from typing import NoReturn
 from shortlist.errors import InputError
 from shortlist.runtime.processes import remove_private_folders
 
-__all__ = ["is_limited", "prepare", "watched"]
-
 _NEEDED = 700_000  # kB that the libraries take with few threads, before any row is read
 _TIGHT = 4_000_000  # kB below which threads are few
 _PATIENCE = 20.0  # seconds for loading libraries, which takes about one

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from shortlist.plan import Plan
     from shortlist.release import Release
 
-__all__ = ["answer", "print_text", "print_unpaid", "warnings_of_ours", "without_panics"]
-
 _SPENT = "the budget is spent: do not ask again."
 
 

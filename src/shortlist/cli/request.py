@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from shortlist.release import Release
     from shortlist.sources.source import Source
 
-__all__ = ["QUESTIONS", "Request", "TableQuestion"]
-
 
 @dataclass(frozen=True)
 class TableQuestion:

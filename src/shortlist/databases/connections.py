@@ -13,8 +13,6 @@ from weakref import finalize
 from shortlist.databases import duckdb
 from shortlist.databases.through_ibis import is_ibis
 
-__all__ = ["interruptible", "lock_of", "remember_reopening", "reopened_if_lost"]
-
 # Until signals are looked for, or a query is stopped that had not yet begun.
 _SECONDS_BETWEEN_TRIES = 0.1
 

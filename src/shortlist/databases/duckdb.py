@@ -11,18 +11,6 @@ from shortlist.databases.quoting import literal
 from shortlist.databases.through_ibis import is_ibis
 from shortlist.runtime.processes import private_folder
 
-__all__ = [
-    "bytes_of",
-    "connect",
-    "connection_of",
-    "interrupt_of",
-    "is_relation",
-    "lies_elsewhere",
-    "without_bar",
-    "without_bar_of",
-]
-
-
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 

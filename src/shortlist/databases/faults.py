@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from shortlist.errors import InputError, Words
 
-__all__ = ["Fault", "fault_of_code", "guarded"]
-
 _T = TypeVar("_T")
 
 

@@ -14,8 +14,6 @@ from shortlist.errors import Words
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["LOST", "address_of", "code_of", "connector", "why", "with_base_types"]
-
 LOST = ("08", "57P")
 """How the codes of errors begin by which a connection is lost, or the server is shut down."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["literal", "quoted"]
-
 
 def quoted(name: str) -> str:
     """A name.

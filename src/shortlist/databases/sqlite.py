@@ -13,8 +13,6 @@ from shortlist.errors import InputError, Words
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["DAMAGED", "UNFINISHED", "code_of", "connect", "sqlite_path", "with_values_apart"]
-
 UNFINISHED = (
     "SQLITE_READONLY_ROLLBACK",
     "SQLITE_READONLY_RECOVERY",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from inspect import Parameter, Signature
 from typing import Any, TypeAlias
 
-__all__ = ["Expression", "as_text", "call", "declared", "is_ibis"]
-
 Expression: TypeAlias = Any  # of Ibis: a table or a column, which nothing reads until it is fetched
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from shortlist.errors import InputError, Words
 
-__all__ = ["path_of", "require_file", "scheme_of"]
-
 _ROOT = "a path from the root has one slash more, as in {kind}:////data/plays.db"
 
 

@@ -22,8 +22,6 @@ from shortlist.draws.random_bits import Bits
 from shortlist.draws.uniform import Uniform, settle
 from shortlist.runtime.threads import parts, share
 
-__all__ = ["are_quick", "rounded_normals"]
-
 _WORTH_A_TABLE = 4096  # items: of fewer, other ways take less than loading the kernel
 _FINEST = 2.0**14  # steps in a standard deviation: of finer ones, 32 bits leave too many open
 

@@ -18,21 +18,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = [
-    "UNIT",
-    "Candidates",
-    "Draws",
-    "Floats",
-    "Ints",
-    "Noise",
-    "Order",
-    "Ordered",
-    "Reals",
-    "RoundingGrid",
-    "SharedFactor",
-    "Words",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]

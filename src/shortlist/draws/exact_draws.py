@@ -33,8 +33,6 @@ from shortlist.draws.reals import ExponentialWeights, UrnChance
 from shortlist.draws.uniform import SharedDraw, Uniform, is_positive, settle
 from shortlist.runtime.threads import parts, share
 
-__all__ = ["ExactDraws", "first_accepted"]
-
 
 @dataclass(frozen=True)
 class ExactDraws(Draws):

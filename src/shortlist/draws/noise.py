@@ -21,18 +21,6 @@ from shortlist.draws.reals import ROUNDING, NormalCDF
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = [
-    "OPEN",
-    "Exponential",
-    "Given",
-    "Gumbel",
-    "Laplace",
-    "Normal",
-    "NormalBetween",
-    "Radius",
-    "UniformNoise",
-]
-
 _PAD = 2.0**-46  # relative: a library's quantile function or logarithm, and its scaling
 _MILLS = 1.2534  # above Φ over its derivative, from 0 downwards: sqrt(π/2) at 0, and less below
 _LEAST = 1e-150  # of a standard deviation that underflows

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["ANY", "NoisyValues", "blocks", "contenders", "steps_in"]
-
 ANY = np.iinfo(np.int64).min  # a bound that every noisy value reaches
 
 _WORTH_A_LOOK = 4096  # items: of fewer, all noise is computed at once

@@ -9,8 +9,6 @@ import numpy as np
 
 from shortlist.draws.contract import Floats
 
-__all__ = ["normal_chances", "normal_quantiles"]
-
 # Loading `scipy.special` takes 0.3 seconds of CPU, as long as more than a million values do here.
 _FEW = 2**17
 

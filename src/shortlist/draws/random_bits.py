@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from shortlist.errors import InputError, is_whole
 
-__all__ = ["Bits", "SeededBits", "SystemBits"]
-
 
 class Bits(Protocol):
     """Where random bits come from."""

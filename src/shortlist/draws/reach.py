@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["LEAST_SD", "REACH", "reach_of_rounded"]
-
 REACH = {"Normal": 1.96, "Laplace": math.log(20) / math.sqrt(2) * (1 + 2.0**-40)}
 """In standard deviations: what noise of such a law exceeds with a probability of at most 5 %."""
 LEAST_SD = 0.3

@@ -23,18 +23,6 @@ from shortlist.draws.normal_law import normal_chances
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = [
-    "ROUNDING",
-    "TINY",
-    "ULP",
-    "Decay",
-    "ExponentialWeights",
-    "LaplaceCDF",
-    "NormalCDF",
-    "Quotient",
-    "UrnChance",
-]
-
 ULP = 2.0**-52
 ROUNDING = 2.0**-50  # relative: a few float operations
 _MOST = 2.0**32  # items that a table can hold

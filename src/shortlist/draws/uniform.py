@@ -18,16 +18,6 @@ from shortlist.draws.random_bits import Bits
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = [
-    "Partial",
-    "SharedDraw",
-    "Uniform",
-    "UniformProduct",
-    "is_positive",
-    "precision",
-    "settle",
-]
-
 _SPARE = 128  # bits of precision that balls have beyond the known bits: they decide if those can
 T = TypeVar("T")
 

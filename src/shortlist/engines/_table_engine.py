@@ -26,16 +26,6 @@ if TYPE_CHECKING:
     from shortlist.engines.tables._dialect import TableInEngine
     from shortlist.table.row_filters import RowFilter
 
-__all__ = [
-    "Once",
-    "Origin",
-    "TableInMemory",
-    "UsersInMemory",
-    "public_description",
-    "shown_of",
-    "with_known",
-]
-
 _T = TypeVar("_T")
 _Sets = TypeVar("_Sets", bound=UserSets)
 

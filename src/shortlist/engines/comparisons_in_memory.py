@@ -19,8 +19,6 @@ from shortlist.table.public_items import IN_TABLE, InTable
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ComparisonsInMemory"]
-
 
 class ComparisonsInMemory(TableInMemory):
     """Winners and losers, read once from a table of comparisons."""

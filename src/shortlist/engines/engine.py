@@ -16,8 +16,6 @@ from shortlist.runtime.processes import StaysHere
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Engine", "ShownEvidence"]
-
 
 class ShownEvidence(NamedTuple):
     """What a mechanism may look at.

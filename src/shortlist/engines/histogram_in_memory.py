@@ -24,8 +24,6 @@ from shortlist.table.sensitive_table import align
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["HistogramInGroups", "HistogramInMemory"]
-
 
 class HistogramInMemory(TableInMemory):
     """Counts, read once from a table of items and their counts."""

@@ -12,8 +12,6 @@ from shortlist.errors import InputError
 from shortlist.evidence import Wants
 from shortlist.evidence.view import View
 
-__all__ = ["IndexedStore"]
-
 
 class IndexedStore(Engine):
     """A store, read at one moment for each question."""

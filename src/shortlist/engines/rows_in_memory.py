@@ -37,8 +37,6 @@ from shortlist.table.keys import Coding, Keys
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["GroupedRows", "PairRows", "RowsInGroups", "RowsInMemory"]
-
 _PRIVATE = (WeightedHistogram, PrivateCounts, UserSets, Contributions)
 
 

@@ -30,8 +30,6 @@ from shortlist.table.reading import open_parts
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["RowsInTable"]
-
 
 class _UsersInEngine(Engine):
     """A table in an engine, whose first column says the user: read anew for each question, once.

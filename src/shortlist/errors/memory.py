@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["has_failed", "lacks_memory"]
-
 _NO_MEMORY = re.compile(
     r"os error 1[12]\b|out of memory|memory allocation|allocate memory|resource temporarily"
     r"|start new thread|spawn|thread ?pool|map segment|cannot map",

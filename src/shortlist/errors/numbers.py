@@ -3,8 +3,6 @@
 import math
 import numbers
 
-__all__ = ["as_float", "is_whole"]
-
 
 def is_whole(value: object) -> bool:
     """Whether `value` is a whole number of any library; True and False are none."""

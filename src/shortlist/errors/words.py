@@ -9,19 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Protocol
 
-__all__ = [
-    "PYTHON",
-    "Face",
-    "Words",
-    "in_quotes",
-    "is_short",
-    "named",
-    "nearest",
-    "reference",
-    "shown",
-    "written",
-]
-
 # Characters of what the caller wrote that a message repeats at most.
 _LONGEST = 200
 

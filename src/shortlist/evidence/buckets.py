@@ -14,8 +14,6 @@ from shortlist.draws import Ints
 from shortlist.errors import InputError
 from shortlist.runtime.threads import parts, share, zeros
 
-__all__ = ["MOST_USERS", "Buckets", "Codes"]
-
 Codes = NDArray[np.uint32]
 
 # 2^13 users are grouped at a time: their rows fit the processor's caches.

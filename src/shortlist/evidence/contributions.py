@@ -16,8 +16,6 @@ from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.user_sets import Steering, Unreached, UserSets
 from shortlist.runtime.threads import parts, share, total, zeros
 
-__all__ = ["Contributions", "UnreachedRows", "places_of"]
-
 # Subset choices drawn at a time: it bounds the memory that bounding takes.
 _BATCH = 2**20
 

@@ -13,15 +13,6 @@ from numpy.typing import NDArray
 
 from shortlist.draws import Ints
 
-__all__ = [
-    "GroupedCounts",
-    "ItemsBelowThreshold",
-    "PrivateCounts",
-    "PublicCounts",
-    "WeighedItems",
-    "WeightedHistogram",
-]
-
 
 @dataclass(frozen=True)
 class PublicCounts:

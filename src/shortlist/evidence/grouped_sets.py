@@ -16,8 +16,6 @@ from shortlist.evidence.contributions import Contributions, places_of
 from shortlist.evidence.user_sets import UserGroups
 from shortlist.runtime.threads import parts, share, zeros
 
-__all__ = ["GroupedSets", "Pairing"]
-
 _CODE_BITS = 32
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from shortlist.draws import Ints
 from shortlist.errors import InputError
 
-__all__ = ["Outcomes", "Wins"]
-
 
 @dataclass(frozen=True)
 class Wins:

@@ -13,8 +13,6 @@ from shortlist.draws import UNIT, Draws, Ints
 from shortlist.evidence.counts_and_weights import PrivateCounts, PublicCounts, WeightedHistogram
 from shortlist.evidence.wants import Wants
 
-__all__ = ["Steering", "Unreached", "UserGroups", "UserSets", "unit_weight"]
-
 
 class UserSets(ABC):
     """Sets of items, one per user, of which sums over all users can be had.

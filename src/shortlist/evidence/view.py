@@ -6,8 +6,6 @@ from typing import Protocol, runtime_checkable
 
 from shortlist.draws import Ints
 
-__all__ = ["View"]
-
 
 @runtime_checkable
 class View(Protocol):

@@ -18,8 +18,6 @@ from shortlist.questions import Domain, Question, UserCounts
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["chances", "chart_of_chances"]
-
 _AMONG_OTHERS = "Whether an item that is found is among the best hangs on the others."
 # The same chart each time.
 _SEED = 1

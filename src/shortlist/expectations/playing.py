@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-__all__ = ["Expectation", "ZipfTable", "expected"]
-
 _MOST_ROWS = 20_000_000
 # The same table and the same noise each time.
 _SEED = 1

@@ -13,8 +13,6 @@ from shortlist.evidence import Outcomes
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["bradley_terry", "outcomes_of", "require_outcomes"]
-
 
 def bradley_terry(
     weights: Floats, *, edge_probability: float, times: int, seed: int

@@ -17,8 +17,6 @@ from shortlist.experiments.comparisons import require_outcomes
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
-__all__ = ["ergodicity_coefficient", "spectral_scores", "transition_matrix"]
-
 # After so many steps of the walk, its equations are solved instead.
 _STEPS = 2000
 # How far from 1 a row may sum.

@@ -24,8 +24,6 @@ from numba.core.runtime import rtsys
 
 from shortlist.runtime.processes import others_can_write
 
-__all__ = ["Cache", "NotOurs"]
-
 
 class NotOurs(Exception):  # noqa: N818 - nobody made a mistake: the loop is compiled anew
     """Others can write to the folder, which is the argument."""

@@ -8,8 +8,6 @@ from functools import cache, cached_property
 from threading import RLock
 from typing import Any, cast
 
-__all__ = ["InnerKernel", "Kernel", "inner_kernel", "kernel"]
-
 _Loop = Callable[..., Any]
 
 _LOG = logging.getLogger("shortlist.kernels")  # which the audit does not take for an answer

@@ -8,8 +8,6 @@ import numpy as np
 
 from shortlist.kernels.compiling import kernel
 
-__all__ = ["count_units", "descend"]
-
 _LIMB = 21  # bits: three make a number below 2^63, and products of two leave room for sums
 _LOW = 2**_LIMB - 1
 _SHIFT = 2.0**_LIMB

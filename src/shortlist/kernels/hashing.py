@@ -6,8 +6,6 @@ import numpy as np
 
 from shortlist.kernels.compiling import inner_kernel, kernel
 
-__all__ = ["bits_of", "fill", "look_up", "name_users", "place_of", "sort_chunks"]
-
 _FEW = 512  # users of a bucket, before its table must grow
 
 

@@ -7,17 +7,6 @@ import numpy as np
 from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.user_items import NOWHERE, gather
 
-__all__ = [
-    "group_parts",
-    "keep_distinct",
-    "keep_first",
-    "keep_sorted",
-    "place_parts",
-    "unite_parts",
-    "unpack",
-    "write_parts",
-]
-
 _FEW = 2**8  # items of a user, before the scratch space must grow
 _MANY = 2**14  # keys of a user, from which on they are sorted: a table would be large
 _LONGER = 4  # times the keys: a table of what was met

@@ -8,8 +8,6 @@ import numpy as np
 
 from shortlist.kernels.compiling import kernel
 
-__all__ = ["CELLS", "FIRST_OCTAVE", "OCTAVES", "UNCLEAR", "round_normals"]
-
 CELLS = 64
 """In how many parts an octave of uniforms is cut, from 2^(e - 32) to twice that."""
 FIRST_OCTAVE = 8

@@ -8,8 +8,6 @@ import numpy as np
 
 from shortlist.kernels.compiling import kernel
 
-__all__ = ["hear", "look_up_boosts", "steer"]
-
 _ONE = 2**40  # the square of a weight of 1
 _SHORT = 1 - 2.0**-50  # what is multiplied by it is not rounded up, in three operations
 

@@ -6,8 +6,6 @@ import math
 
 from shortlist.kernels.compiling import kernel
 
-__all__ = ["add_up", "choose", "farthest", "find_members", "slack_jumps", "tally"]
-
 _LARGE = 1e200  # what grows is turned into its logarithm before it overflows
 
 

@@ -6,25 +6,6 @@ import numpy as np
 
 from shortlist.kernels.compiling import inner_kernel, kernel
 
-__all__ = [
-    "NOWHERE",
-    "distinct",
-    "draw_bounds",
-    "find_hit",
-    "gather",
-    "group",
-    "invert",
-    "keep_items",
-    "lower",
-    "partition",
-    "pick_subsets",
-    "reach",
-    "renumber",
-    "rows_per_bucket",
-    "sort_falling",
-    "weigh",
-]
-
 NOWHERE = 2**32 - 1
 """The place of a code that has none."""
 

@@ -16,8 +16,6 @@ from shortlist.mechanisms.mechanism import AuditHints, Mechanism
 from shortlist.mechanisms.weighted_gaussian import weight_added
 from shortlist.questions import Domain
 
-__all__ = ["InRounds", "SearchDesign", "in_turn"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SearchDesign:

@@ -43,8 +43,6 @@ from shortlist.privacy.calibration import (
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["Strips", "TwoGaussians"]
-
 # Shares are multiples of 1/_GRID, so that a share and its complement are exact.
 _GRID = 2**20
 _STRIPS = 40

@@ -29,8 +29,6 @@ from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule,
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.questions import Domain, Question
 
-__all__ = ["LOST_IN_ZCDP", "AdaptiveGaussian"]
-
 _LEAST_ROUNDS, _MOST_ROUNDS = 2, 10
 _FLOOR = Fraction(1, 4) ** 2  # of the squared norm, spent evenly in later rounds
 _CAP = 8.0  # times the even weight, at most

@@ -39,8 +39,6 @@ from shortlist.privacy.accountant.picks_as_noise import picks_below
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.questions import HittingSet, Question
 
-__all__ = ["AdaptiveHittingSet", "HittingSetDesign", "pick_by_reach"]
-
 _RESERVED = Fraction(1, 20)  # of the zCDP, for picks if all rounds are run
 _EXPECTED_GAIN = 3.0
 _POWER = 3  # of its estimated weight, in the odds of an item

@@ -46,8 +46,6 @@ from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule
 from shortlist.privacy.accountant.fitting import largest_within, normal_noise
 from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
 
-__all__ = ["AdaptiveTopK", "TopKDesign"]
-
 _ROUTE = 0.025  # of the zCDP, for the choice between the two ways
 _CHOICE = 0.02  # of the zCDP of the rounds, for each of the two choices of a clipping bound
 _CHOICES = 2

@@ -27,8 +27,6 @@ from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, limits_of
 from shortlist.privacy.accountant.picks_as_noise import picks_below
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 
-__all__ = ["BoundChoice", "ChosenBound", "ChosenBoundDesign"]
-
 _LOUDEST = 1.0  # of the choice's range: more would tell nothing that counts
 _USUAL = 100  # the bound that is best on most tables
 _DISTRUST = 0.75  # the odds of another fall with this power of how many times as large or small

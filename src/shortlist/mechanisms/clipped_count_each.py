@@ -33,8 +33,6 @@ from shortlist.privacy.accountant.fitting import largest_within
 from shortlist.privacy.calibration import zcdp_rho
 from shortlist.questions import Question, UserCounts
 
-__all__ = ["ClippedCountEach"]
-
 _DESIGN = ClippedCountsDesign()
 
 

@@ -33,8 +33,6 @@ from shortlist.privacy import Gaussian, Pure, round_down, round_up
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, largest
 from shortlist.questions import Question, UserCounts
 
-__all__ = ["CountEach"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CountEach(InNoise):

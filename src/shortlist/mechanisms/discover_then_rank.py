@@ -36,8 +36,6 @@ from shortlist.privacy.accountant import (
 from shortlist.privacy.accountant.fitting import SET_APART, noise_and_loss, noise_on_weights
 from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down, zcdp_rho
 
-__all__ = ["DiscoverThenRank"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DiscoverThenRank(Mechanism):

@@ -18,8 +18,6 @@ from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.normal_law import normal_chances
 from shortlist.evidence.contributions import Contributions
 
-__all__ = ["ByPlay", "ByThreshold", "Detection", "invented"]
-
 _ITEMS_PER_CHANCE = 1000
 # Where the table would be too large: a chance of 1/2 then has standard error 0.035.
 _FEWEST_ITEMS = 200

@@ -13,8 +13,6 @@ from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 from shortlist.privacy.calibration import cube_noise_scale
 
-__all__ = ["Gamma"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Gamma(Mechanism):

@@ -15,8 +15,6 @@ from shortlist.mechanisms.mechanism import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 
-__all__ = ["Joint", "as_a_whole", "draw_joint"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Joint(Mechanism):

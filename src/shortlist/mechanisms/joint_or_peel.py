@@ -39,8 +39,6 @@ from shortlist.privacy.accountant import (
 from shortlist.privacy.accountant.fitting import largest_within
 from shortlist.privacy.calibration import WORTH_A_DELTA, divide_down, largest, subtract_down
 
-__all__ = ["JointOrPeel"]
-
 # From how many items on a choice pays. Measured: see bench/results/choice.md.
 _WORTH_A_CHOICE = 4
 # The choice's share of epsilon where it costs no more than a few picks, and where it is pure.

@@ -15,8 +15,6 @@ from shortlist.mechanisms.mechanism import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 
-__all__ = ["JointPermuteAndFlip", "draw_flipped", "flipped_as_a_whole"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class JointPermuteAndFlip(Mechanism):

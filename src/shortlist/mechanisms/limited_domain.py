@@ -33,8 +33,6 @@ from shortlist.privacy.accountant import BoundedRange, Composition, Stage, Thres
 from shortlist.privacy.accountant.fitting import largest_within
 from shortlist.privacy.calibration import bounded_range_epsilon, divide_down, zcdp_rho
 
-__all__ = ["LimitedDomain", "LimitedPicks"]
-
 # How many counts take part at least, where a user may be in any number of them.
 _LOOKED_AT = 1000
 

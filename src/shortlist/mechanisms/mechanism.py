@@ -24,23 +24,6 @@ from shortlist.questions import Question, TopK
 if TYPE_CHECKING:
     from shortlist.mechanisms.finding import Detection
 
-__all__ = [
-    "ADD_OR_REMOVE",
-    "FIXED",
-    "Accounting",
-    "AuditHints",
-    "Mechanism",
-    "Selection",
-    "best_are_named",
-    "cost_of_release",
-    "counted",
-    "picked_in_turn",
-    "require_bounded",
-    "score_digits",
-    "whole_score",
-    "with_coarse_design",
-]
-
 ADD_OR_REMOVE = "add or remove one user"
 
 FIXED = {"shortlist": "fixed"}

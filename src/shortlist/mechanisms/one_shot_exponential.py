@@ -14,8 +14,6 @@ from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 from shortlist.privacy.calibration import one_shot_laplace_scale
 
-__all__ = ["OneShotExponential"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class OneShotExponential(Mechanism):

@@ -25,8 +25,6 @@ from shortlist.parameters import Delta, Epsilon, Option, Whole, checked
 from shortlist.privacy import Approximate, Cost, Pure
 from shortlist.privacy.calibration import one_shot_laplace_scale, require_one_shot_delta
 
-__all__ = ["Extreme", "OneShotLaplace"]
-
 
 class Extreme(Option):
     """Which items are named."""

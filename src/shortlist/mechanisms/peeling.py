@@ -32,19 +32,6 @@ from shortlist.privacy.calibration import (
     peeling_epsilon_lemma_b1,
 )
 
-__all__ = [
-    "EDGE",
-    "Peeling",
-    "first",
-    "odds",
-    "peel",
-    "peel_groups",
-    "pick",
-    "picks",
-    "picks_cost",
-    "picks_epsilon",
-]
-
 Pick = Callable[[Ints, Any, Draws], int]
 """From values, how many items each has left, and draws to a place among the values."""
 

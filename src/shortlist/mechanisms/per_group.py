@@ -38,8 +38,6 @@ from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule
 from shortlist.privacy.accountant.fitting import largest_within, normal_noise
 from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
 
-__all__ = ["PerGroup", "PerGroupDesign"]
-
 _CHOICE = Fraction(1, 50)  # of the zCDP, for each choice of a clipping bound
 _OF_GROUPS, _OF_ITEMS = Fraction(1, 10), Fraction(1, 5)  # of the Gaussians' zCDP, to find them
 _LOSS_OF_GROUPS = 0.3  # of what thresholds may lose

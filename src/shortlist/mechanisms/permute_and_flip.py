@@ -16,8 +16,6 @@ from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 from shortlist.privacy.calibration import divide_down
 
-__all__ = ["PermuteAndFlip", "flip"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(Mechanism):

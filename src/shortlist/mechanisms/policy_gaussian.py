@@ -24,8 +24,6 @@ from shortlist.parameters import Whole
 from shortlist.privacy import round_up
 from shortlist.privacy.calibration import gaussian_sigma
 
-__all__ = ["PolicyGaussian"]
-
 # The grid is made for less than twice the noise, so for a sensitivity below 2.
 _MOST_DRIFT = 0.99
 

@@ -26,8 +26,6 @@ from shortlist.questions import Domain, Question
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["PolicyGreedy"]
-
 # A coin's chances are found one after another: more of them would take long.
 _MOST_UNITS = 2**16
 _BY_MISTAKE = Fraction(1, 100)  # the chance to name a known item to which nobody gave a unit

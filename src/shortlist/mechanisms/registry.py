@@ -16,8 +16,6 @@ from shortlist.mechanisms.wrappers.each_group import EachGroup
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["every_mechanism", "kebab", "kind_and_options", "mechanism_named", "mechanism_names"]
-
 _INSTEAD = {
     EachGroup: Words("give that one, or none, and {by} to {sl.counts}"),
     Counted: Words("give that one, or none, and {noisy_counts} to the question"),

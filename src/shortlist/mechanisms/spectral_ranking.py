@@ -27,8 +27,6 @@ from shortlist.privacy import Cost, Pure, round_up
 from shortlist.privacy.calibration import one_shot_laplace_scale
 from shortlist.questions import Question, Rank
 
-__all__ = ["SpectralRanking"]
-
 # How near the stationary distribution is found, over what one neighbour changes.
 _CLOSE = 2.0**-12
 # The least number of comparisons of a pair, where there are none: nothing changes then.

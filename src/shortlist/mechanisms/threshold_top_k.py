@@ -33,8 +33,6 @@ from shortlist.parameters import Delta, Epsilon, Option, Whole
 from shortlist.privacy import Cost, Pure, round_up
 from shortlist.privacy.calibration import divide_down, one_shot_laplace_scale
 
-__all__ = ["AddedNoise", "ThresholdTopK"]
-
 _FEW_BITS = 2  # leading bits of which all branches can be taken
 
 

@@ -54,8 +54,6 @@ from shortlist.privacy.calibration import (
 )
 from shortlist.questions import HittingSet, Question
 
-__all__ = ["UserPeeling", "peel_users"]
-
 
 class _Discovery(NamedTuple):
     """How private items are named, for the picks to be made from."""

@@ -36,17 +36,6 @@ from shortlist.privacy.accountant.gaussian_threshold import (
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, threshold
 from shortlist.questions import Domain, Question
 
-__all__ = [
-    "Discovered",
-    "GaussianDiscovery",
-    "WeightedGaussian",
-    "discover",
-    "people_needed",
-    "show_from",
-    "to_units",
-    "weight_added",
-]
-
 # An item so many standard deviations of the noise below the threshold need not be shown.
 _LIGHT = 3.5
 

@@ -22,8 +22,6 @@ from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
 from shortlist.privacy import Approximate
 from shortlist.privacy.calibration import peeling_epsilon_lemma_b1
 
-__all__ = ["WeightedGaussianPeeling"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedGaussianPeeling(Mechanism):

@@ -23,8 +23,6 @@ from shortlist.privacy import Cost, Pure
 from shortlist.privacy.calibration import one_shot_laplace_scale
 from shortlist.questions import Question, Rank
 
-__all__ = ["WinCount"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class WinCount(Mechanism):

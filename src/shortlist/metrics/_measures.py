@@ -18,8 +18,6 @@ from shortlist.metrics.hitting_set import greedy_hitting_set, missed_users
 from shortlist.metrics.top_k import Places, largest
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
 
-__all__ = ["Measure", "Truth", "measuring"]
-
 Measure = Callable[[Ints], dict[str, float]]
 """From the positions of an answer to its figures, the most telling one first."""
 

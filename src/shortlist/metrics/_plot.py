@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-__all__ = ["plotted"]
-
 _ACROSS = ("epsilon", "k", "max_items_per_user", "delta")
 _SIZE_OF_A_PANEL = (210, 200)
 _SIZE_ALONE = (440, 300)

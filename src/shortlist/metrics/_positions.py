@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from shortlist.errors import is_whole, written
 
-__all__ = ["Positions", "positions_of", "require_k"]
-
 Positions = Sequence[int] | NDArray[np.integer]
 
 

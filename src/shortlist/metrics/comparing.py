@@ -25,8 +25,6 @@ from shortlist.questions import Question
 from shortlist.runtime.processes import require_threads
 from shortlist.sources.source import Source, require_question
 
-__all__ = ["compare"]
-
 _T = TypeVar("_T")
 Compared = object | Iterable[object] | Mapping[str, object]
 """Mechanisms: one, several, or several by the name to show."""

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from shortlist.errors import written
 from shortlist.metrics._positions import Positions, positions_of
 
-__all__ = ["Zipf", "missing_mass", "zipf_fit"]
-
 _LARGEST = 700.0  # logarithm of a float
 _ROUNDING = 2.0**-40  # relative: so that no count is above the curve by the rounding of floats
 

@@ -18,8 +18,6 @@ from shortlist.metrics._positions import Positions, positions_of, require_k
 if TYPE_CHECKING:
     from shortlist.evidence.contributions import Contributions
 
-__all__ = ["best_hitting_set", "greedy_hitting_set", "hits", "missed_users"]
-
 _MOST_SETS = 10**6  # that `best_hitting_set` looks at, one by one
 
 

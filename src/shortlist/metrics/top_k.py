@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 
 from shortlist.metrics._positions import Positions, positions_of, require_k
 
-__all__ = [
-    "Places",
-    "largest",
-    "one_shot_laplace_success",
-    "top_k_l1",
-    "top_k_linf",
-    "top_k_missing_mass",
-    "top_k_relative",
-]
-
 
 @dataclass(frozen=True)
 class Places:

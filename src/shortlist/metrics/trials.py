@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-__all__ = ["NOT_PRIVATE", "SETTINGS", "Trials", "constant", "measures_of"]
-
 NOT_PRIVATE = (
     "Not private: this looks at the rows without noise. Use it on data that may be looked at."
 )

@@ -16,17 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.kernels import kernel
 
-__all__ = [
-    "Floats",
-    "gaussian_curve",
-    "gaussian_delta",
-    "response_delta",
-    "tail_above",
-    "tail_below",
-    "upper_quantiles",
-    "zcdp_delta",
-]
-
 Floats = NDArray[np.float64]
 
 _ULP = 2.0**-52

@@ -12,23 +12,6 @@ from shortlist.errors import InputError
 from shortlist.privacy import ZCDP, Cost, Gaussian, Pure, bisect, round_up
 from shortlist.privacy.rounding import blocks_up_to, largest_of_blocks
 
-__all__ = [
-    "WORTH_A_DELTA",
-    "bounded_range_epsilon",
-    "cube_noise_scale",
-    "divide_down",
-    "gaussian_rho",
-    "gaussian_sigma",
-    "largest",
-    "one_shot_laplace_scale",
-    "peeling_epsilon",
-    "peeling_epsilon_lemma_b1",
-    "require_one_shot_delta",
-    "subtract_down",
-    "threshold",
-    "zcdp_rho",
-]
-
 _REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
 _SCALES = 2.0**-900, 2.0**56  # between these, noise on integers below 2^62 fits floats
 _LEAST = 1e-300  # no parameter is less

@@ -17,8 +17,6 @@ from shortlist.privacy._delta_curves import zcdp_delta
 from shortlist.privacy.costs import ZCDP, Approximate, Cost, Pure, require_epsilon
 from shortlist.privacy.rounding import round_down, round_up
 
-__all__ = ["Either", "Sum", "Ways", "alternatives_of", "max"]
-
 _ALTERNATIVES = 128  # more are merged, two at a time
 
 

@@ -12,8 +12,6 @@ from shortlist.privacy.costs import Approximate, Cost, Gaussian, Pure
 if TYPE_CHECKING:
     from shortlist.privacy.accountant import Composition
 
-__all__ = ["Composed", "composition_of", "repeated"]
-
 _CLOSE = 1e-6  # relative, of an epsilon
 _FARTHEST = 2.0**100  # of an epsilon; what leads there is no guarantee to speak of
 _LEAST = 1e-320  # of a delta that is looked for

@@ -21,8 +21,6 @@ from shortlist.errors import InputError, written
 from shortlist.privacy._delta_curves import gaussian_delta, response_delta, zcdp_delta
 from shortlist.privacy.rounding import bisect, round_up
 
-__all__ = ["ZCDP", "Approximate", "Cost", "Gaussian", "Pure", "require_epsilon"]
-
 
 class Cost(ABC):
     """A privacy cost. Costs add (`a + b`, adaptively chosen steps included) and repeat (`a * n`).

@@ -8,8 +8,6 @@ from fractions import Fraction
 from shortlist.errors import InputError
 from shortlist.privacy import Cost, round_up
 
-__all__ = ["Guarantee"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-__all__ = ["bisect", "blocks_up_to", "largest_of_blocks", "round_down", "round_up"]
-
 
 def bisect(
     holds: Callable[[float], bool], *, bad: float, good: float, near: float | None = None

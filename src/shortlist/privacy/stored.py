@@ -12,8 +12,6 @@ from shortlist.privacy.combined_costs import Either, Sum, Ways
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import ZCDP, Approximate, Cost, Gaussian, Pure
 
-__all__ = ["cost_from", "stored"]
-
 _PLAIN: dict[str, type[Cost]] = {
     kind.__name__: kind for kind in (Approximate, Gaussian, Pure, ZCDP)
 }

@@ -10,8 +10,6 @@ import numpy as np
 from shortlist.draws import Floats
 from shortlist.draws.normal_law import normal_chances
 
-__all__ = ["OFTEN", "often_in_each", "possible_ranks", "spread_of_noise"]
-
 OFTEN = 0.95
 _FARTHEST = 64.0  # standard deviations: no range of as many draws as there can be is larger
 _STEP = 2.0**-7

@@ -11,8 +11,6 @@ from shortlist.errors import InputError, in_quotes
 from shortlist.release.readable import harmless, intact
 from shortlist.runtime import clock
 
-__all__ = ["NOTHING_SAID", "About"]
-
 _MOST = {"dataset": 200, "as_of": 200, "where": 4000, "title": 200, "note": 1000, "version": 200}
 """How many characters each text may have."""
 

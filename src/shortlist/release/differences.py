@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from shortlist.privacy.guarantee import Guarantee
 
-__all__ = ["Difference", "diff", "require_comparable", "terms_of"]
-
 FORMAT = "shortlist.diff"
 VERSION = 1
 _TYPES = "types of the columns"

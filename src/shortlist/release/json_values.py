@@ -19,23 +19,6 @@ if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.release.release import Release
 
-__all__ = [
-    "FORMAT",
-    "OLDEST",
-    "VERSION",
-    "AnyMechanism",
-    "LoadedMechanism",
-    "as_json",
-    "asked_for",
-    "described",
-    "described_guarantee",
-    "described_mechanism",
-    "json_value",
-    "name_of",
-    "records",
-    "records_of",
-]
-
 FORMAT = "shortlist.release"
 VERSION = 4
 OLDEST = 2  # which is read; 3 was that of what has groups, and neither knew ends of intervals

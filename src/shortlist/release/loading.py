@@ -26,8 +26,6 @@ from shortlist.runtime.processes import require_threads
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["from_json", "load"]
-
 _T = TypeVar("_T")
 
 # More than a list for people has. Of equal values, which a release has not, a few kilobytes of

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Question
 
-__all__ = ["make_release", "restated"]
-
 
 def make_release(
     question: Question,

@@ -11,8 +11,6 @@ from typing import overload
 
 from shortlist.draws.reach import LEAST_SD, REACH, reach_of_rounded
 
-__all__ = ["REACHED", "Scores", "law_of_counts"]
-
 REACHED = "noisy number of users reached"
 """The unit of what items of a hitting set reach first: these add up."""
 

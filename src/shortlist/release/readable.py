@@ -8,16 +8,6 @@ import unicodedata
 from collections.abc import Iterable
 from decimal import Decimal
 
-__all__ = [
-    "harmless",
-    "intact",
-    "number",
-    "shortened",
-    "visible",
-    "with_commas",
-    "without_idle_digits",
-]
-
 _MOST_CHARACTERS = 200
 # What nobody sees, though `isprintable` takes it for marks, letters and symbols.
 _UNSEEN = re.compile(

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-__all__ = ["NONE_CHARGED", "GivenBefore", "Release"]
-
 NONE_CHARGED = "none was charged"
 """What a release says of budgets where its source has none."""
 

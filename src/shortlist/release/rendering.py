@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from shortlist.release.sheet import Sheet
 
-__all__ = ["captured", "html", "markdown", "plain_text", "printed", "rich", "text"]
-
 _COLUMNS_OF_PLAIN_TEXT = 80
 _MARKUP = re.compile(
     r"""[\\`*_{}\[\]<>&|~$@^]   # code, emphasis, links, HTML, cells, templates, formulas, names

@@ -21,15 +21,6 @@ from shortlist.runtime.processes import require_threads
 if TYPE_CHECKING:
     from shortlist.release.release import Release
 
-__all__ = [
-    "METADATA",
-    "check_output",
-    "check_replaces_none",
-    "encoder",
-    "named_after",
-    "write_whole",
-]
-
 METADATA = "shortlist.release"
 """The key under which a Parquet file holds all but the items."""
 

@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from shortlist.release.noisy_scores import Scores
     from shortlist.release.release import Release
 
-__all__ = [
-    "NOT_PRIVATE",
-    "SHORT",
-    "Sheet",
-    "advice",
-    "notes",
-    "parameters",
-    "ranks_are_apart",
-    "sheet",
-]
-
 SHORT = 100
 """A list up to this long is shown whole, and of a longer one the first rows."""
 _ROWS_OF_LONG_LISTS = 30

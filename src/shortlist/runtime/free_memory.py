@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["available_memory"]
-
 _WHERE_NOTHING_TELLS = 2**30
 # Of a control group: the limit, and what its processes hold; in Linux of today, and before.
 _GROUPS = (

@@ -12,8 +12,6 @@ from typing import TypeAlias
 
 from shortlist.errors import Words
 
-__all__ = ["Listener", "listening", "phase"]
-
 Listener: TypeAlias = Callable[[Words], object]
 """What is told of each phase: its words, as `str` has them."""
 

@@ -13,15 +13,6 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
 
-__all__ = [
-    "StaysHere",
-    "even_unmade",
-    "others_can_write",
-    "private_folder",
-    "remove_private_folders",
-    "require_threads",
-]
-
 _forked_too_late = False  # a child that was: its own children are, too
 
 

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["parts", "share", "total", "zeros"]
-
 Ints = NDArray[np.int64]
 
 _WORTH_A_THREAD = 100_000  # rows: below, starting threads takes longer than the work

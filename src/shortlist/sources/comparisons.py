@@ -24,8 +24,6 @@ from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Comparisons", "comparisons", "require_bound"]
-
 
 def comparisons(  # noqa: PLR0913 - the arguments are the interface
     data: object,

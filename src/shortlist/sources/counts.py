@@ -29,8 +29,6 @@ from shortlist.table.public_items import (
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Counts", "counts"]
-
 
 def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     data: object,

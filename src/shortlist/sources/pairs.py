@@ -31,8 +31,6 @@ from shortlist.table.public_items import IN_TABLE, open_public_items
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MAX_ITEMS_PER_USER", "Pairs", "pairs"]
-
 MAX_ITEMS_PER_USER = 100
 """The most items of one user that count for discovery, if nobody says and none is chosen."""
 

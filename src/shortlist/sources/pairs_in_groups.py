@@ -17,8 +17,6 @@ from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
 from shortlist.table.public_items import open_public_groups
 
-__all__ = ["Groups"]
-
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_groups}")
 
 

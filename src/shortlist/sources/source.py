@@ -30,8 +30,6 @@ from shortlist.release.sheet import Sheet
 from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import StaysHere
 
-__all__ = ["GROUPS_ARE_PUBLIC", "LIST_IS_PUBLIC", "Source", "opened", "require_question"]
-
 LIST_IS_PUBLIC = "the list of public items does not depend on this table"
 GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
 

@@ -15,8 +15,6 @@ from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import Source
 
-__all__ = ["Store", "store"]
-
 
 def store(
     url_or_store: str | stores.ScoreStore,

@@ -13,8 +13,6 @@ from shortlist.errors import InputError, Words, in_quotes, named, nearest, shown
 from shortlist.runtime.processes import even_unmade
 from shortlist.stores.score_store import ScoreStore, StoredRows
 
-__all__ = ["DatabaseRows", "DatabaseStore", "TableAndColumns"]
-
 _T = TypeVar("_T")
 _MOST_COLUMNS_NAMED = 40
 

@@ -12,8 +12,6 @@ from shortlist.stores._database import TableAndColumns
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresTable", "select"]
-
 _WHOLE = ("int2", "int4", "int8")
 _CASTABLE = ("text", "varchar", "bpchar", "numeric", "float4", "float8")
 _OF_THE_SYSTEM = ("pg_catalog", "information_schema", "pg_toast")

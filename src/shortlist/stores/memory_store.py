@@ -17,8 +17,6 @@ from shortlist.table.identity import identities_of_files
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MemoryStore"]
-
 _BLOCK = 2**20  # counts looked at together, so that a file is never in memory as a whole
 
 

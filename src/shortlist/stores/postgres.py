@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import polars as pl
     import psycopg
 
-__all__ = ["PostgresStore"]
-
 _URL = named(
     "url", Words('"postgresql://…"')
 )  # it may hold a password, anywhere where it is mistyped
 
 
 class PostgresRows(DatabaseRows):
+    """Rows of a table, as the threshold algorithm reads them."""
+
     def __init__(
         self,
         connection: psycopg.Connection[Any],

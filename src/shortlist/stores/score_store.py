@@ -21,8 +21,6 @@ from shortlist.runtime.processes import StaysHere
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Accesses", "ScoreStore", "Snapshot", "StoredRows"]
-
 PRIVATE = "The row is private and not shown"
 
 _LARGEST = 2**62  # differences and sums of two scores fit 64 bits

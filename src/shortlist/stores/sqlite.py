@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["SqliteStore"]
-
 
 class SqliteTable:
     """A table whose columns are known to be there, and whose rows have numbers.
@@ -131,6 +129,8 @@ class SqliteTable:
 
 
 class SqliteRows(DatabaseRows):
+    """Rows of a table, as the threshold algorithm reads them."""
+
     def __init__(
         self,
         connection: sqlite3.Connection,

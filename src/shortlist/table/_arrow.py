@@ -11,8 +11,6 @@ from shortlist.table.part import TablePart
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["is_arrow", "open_arrow"]
-
 _KINDS = {
     "pyarrow": ("Table", "RecordBatch", "RecordBatchReader"),
     "pyarrow.dataset": ("Dataset",),

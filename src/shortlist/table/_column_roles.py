@@ -12,8 +12,6 @@ from shortlist.table.part import TablePart, attempt
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_columns", "check_roles", "types_of"]
-
 _LISTED = 40  # columns named in a message at most
 _WHY_NOT_SHOWN = "It is not shown: without names it would be somebody's row."
 

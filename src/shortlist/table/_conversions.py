@@ -16,8 +16,6 @@ from typing import IO, Any
 from shortlist.errors import Words, shown
 from shortlist.table.part import Cause
 
-__all__ = ["array_of_json", "conversion", "converted", "encoding_of", "first_line", "in_utf_8"]
-
 _MARKS = {  # those of UTF-32 first, of which one begins as one of UTF-16
     **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
     **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),

@@ -16,8 +16,6 @@ from shortlist.table.row_filters import Kind, RowColumn, RowFilter
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["as_declared", "kept", "texts_of", "typed"]
-
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of no time zone, as all that is compared with it
 _NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 

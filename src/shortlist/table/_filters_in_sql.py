@@ -23,8 +23,6 @@ from shortlist.table.row_filters import (
     RowFilter,
 )
 
-__all__ = ["parsed"]
-
 _LONGEST = 2_000
 _ALLOWED = (
     "A filter has columns, literals, =, <>, <, <=, >, >=, AND, OR, NOT, IN (…), BETWEEN, LIKE, "

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-__all__ = ["is_typed", "open_frame"]
-
 _ACCEPTED = Words(
     "give a path, glob or directory of Parquet, CSV or NDJSON files, a list of paths, a Polars, "
     "pandas "

@@ -15,15 +15,6 @@ from urllib.parse import unquote
 from shortlist.errors import InputError, Words, is_short, named, reference, shown
 from shortlist.table.formats import ELSEWHERE, HERE, READABLE, has_known_suffix
 
-__all__ = [
-    "NamedFile",
-    "exists",
-    "files_of",
-    "in_database",
-    "is_list_of_paths",
-    "require_readable",
-]
-
 _VALUED = re.compile(r"([^._=][^=]*)=(.*)", re.DOTALL)  # the name of a folder that is a value
 _DUCKDB = re.compile(r"duckdb:/?(?=[^/])", re.IGNORECASE)
 

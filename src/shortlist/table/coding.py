@@ -25,15 +25,6 @@ from shortlist.table.keys import CodedPairs, Distinct, Keys, Offsets, RawKeys, v
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "HashTable",
-    "ValueCoder",
-    "code",
-    "code_each",
-    "join",
-    "read_pieces",
-]
-
 # Rows coded at once: few enough for the processor's caches, and to be held beside the codes.
 _PIECE = 2**17
 _LEAST_TEXT = 2**17

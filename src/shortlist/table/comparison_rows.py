@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from shortlist.draws import Ints
 
-__all__ = ["ComparisonRows", "ComparisonTable", "open_comparisons"]
-
 
 class ComparisonRows(NamedTuple):
     """Comparisons of public items.

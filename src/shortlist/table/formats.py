@@ -14,21 +14,6 @@ from shortlist.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "ELSEWHERE",
-    "HERE",
-    "READABLE",
-    "Format",
-    "Writing",
-    "as_named",
-    "format_by_suffix",
-    "format_of",
-    "has_known_suffix",
-    "is_of_file",
-    "scan",
-    "separator_in",
-]
-
 _KINDS = {
     ".parquet": "Parquet",
     ".csv": "CSV",

@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
     from shortlist.table.part import TablePart
 
-__all__ = [
-    "identities_of_files",
-    "identity_of_database",
-    "identity_of_file",
-    "identity_of_part",
-    "is_frame",
-    "refuse_same",
-    "refuse_taken_out",
-]
-
 _UNIDENTIFIED = re.compile(r"\bDF \[|python|in-mem|other sources|\bSeries\[|://", re.IGNORECASE)
 """What stands in the words for a query that reads something else than a few files that are here."""
 _SCANNED = re.compile(r"\bSCAN \[([^]]+)\]")

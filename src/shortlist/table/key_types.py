@@ -33,19 +33,6 @@ from shortlist.table.part import attempt
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "DIGITS",
-    "as_keys",
-    "as_text",
-    "fits_numpy",
-    "is_datable",
-    "is_same_kind",
-    "key_type",
-    "kind_of",
-    "text_of",
-    "whole",
-]
-
 DIGITS = 18
 """All decimals of so many digits are integers of 64 bits."""
 

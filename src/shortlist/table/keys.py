@@ -11,17 +11,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "CodedPairs",
-    "Coding",
-    "Distinct",
-    "Extended",
-    "Keys",
-    "Offsets",
-    "RawKeys",
-    "values_of",
-]
-
 
 class Coding(Protocol):
     """What codes stand for."""

@@ -16,8 +16,6 @@ from shortlist.table.formats import Writing
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Cause", "TablePart", "attempt", "cause_of", "origin_of"]
-
 _T = TypeVar("_T")
 
 

@@ -27,14 +27,6 @@ from shortlist.table.reading import open_parts, require_dates, rows_of, unreadab
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "IN_TABLE",
-    "KNOWN_IN_TABLE",
-    "InTable",
-    "open_public_groups",
-    "open_public_items",
-]
-
 KNOWN_IN_TABLE = Words("if everybody knows which items it has, give {sl.IN_TABLE}")
 """What to do instead of giving the table as its own list."""
 

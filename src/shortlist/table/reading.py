@@ -25,8 +25,6 @@ from shortlist.table.scans import StandardInput, open_file, open_standard_input
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["beyond_dates", "open_parts", "require_dates", "rows_of", "unreadable"]
-
 
 def open_parts(data: object, argument: str, writing: Writing | None = None) -> list[TablePart]:
     """The files of paths, globs and directories, or the one frame, as far as their schema.

@@ -21,21 +21,6 @@ from typing import Any, Protocol, TypeAlias
 
 from shortlist.errors import InputError, in_quotes, shown
 
-__all__ = [
-    "Among",
-    "Comparison",
-    "Condition",
-    "Joined",
-    "Kind",
-    "Like",
-    "Literal",
-    "Not",
-    "Null",
-    "RowColumn",
-    "RowFilter",
-    "Terms",
-]
-
 
 class Kind(StrEnum):
     """What values are, as far as a filter tells them apart."""

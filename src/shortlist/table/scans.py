@@ -38,8 +38,6 @@ from shortlist.table.part import Cause, TablePart, attempt
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["StandardInput", "open_file", "open_standard_input"]
-
 _STANDARD_INPUT = Words("the standard input")
 _BYTE_ORDER_MARK = "\ufeff"
 _PARQUET = "PAR1"

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from shortlist.draws import Ints
 
-__all__ = ["CheckedTable", "SensitiveTable", "align", "open_checked", "open_table"]
-
 # Differences and sums of two counts fit 64 bits.
 _LARGEST = 2**62
 

@@ -28,8 +28,6 @@ from shortlist.draws.reals import TINY
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.privacy import Either, Pure
 
-__all__ = ["Claim", "Laws", "claims_of"]
-
 Law = Mapping[Any, arb]
 _PAD = 2.0**-38  # relative
 

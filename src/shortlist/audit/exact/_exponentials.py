@@ -20,8 +20,6 @@ from shortlist.audit.exact._real_lines import Function, PolynomialLine, RealLine
 from shortlist.draws import Noise
 from shortlist.draws.noise import Exponential, Given, Gumbel, Laplace
 
-__all__ = ["CellLine", "CubeLine"]
-
 Rate = tuple[int, ...]  # how often each of the line's rates
 Formula = dict[tuple[int, Rate], arb]  # coefficients by power and rate
 

@@ -26,8 +26,6 @@ from shortlist.audit.visible_answers import (
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 
-__all__ = ["FEW_ITEMS", "Law", "Memory", "Pair", "UnknownLaw", "law_of"]
-
 _SAMPLED = 5  # data sets of each size on which items are exchanged
 _SIDE_BY_SIDE = 6  # items, at most, of which all that are side by side are exchanged
 _MOST_ORDERS, _MOST_LAWS = 2**16, 2**13  # that are kept, of data sets in other orders

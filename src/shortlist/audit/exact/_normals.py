@@ -18,8 +18,6 @@ from shortlist.audit.exact._real_lines import Function, PolynomialLine, breaks_o
 from shortlist.draws import UNIT, Noise
 from shortlist.draws.noise import OPEN, Normal, NormalBetween
 
-__all__ = ["BetweenLine", "NormalBells", "NormalLine"]
-
 REACH = 11  # standard deviations on either side
 STEP = 2  # width of a panel in standard deviations
 TERMS = 44  # of a Taylor polynomial

@@ -25,8 +25,6 @@ from shortlist.draws.noise import Given, Gumbel, Normal, NormalBetween, Radius, 
 from shortlist.draws.noisy_values import ANY
 from shortlist.draws.uniform import precision
 
-__all__ = ["OrderLaw", "order_and_cell_law", "order_law"]
-
 _Key = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 OrderLaw = dict[tuple[tuple[int, ...], tuple[int, ...]], arb]
 

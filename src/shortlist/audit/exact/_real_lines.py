@@ -13,8 +13,6 @@ from typing import Any
 
 from flint import arb, arb_poly
 
-__all__ = ["PRECISION", "Function", "PolynomialLine", "RealLine", "breaks_of"]
-
 PRECISION = 200  # bits of the balls
 
 Function = list[Any]  # a formula for each panel, of the line's kind; None where it is 0

@@ -35,8 +35,6 @@ from shortlist.audit.exact._real_lines import Function
 from shortlist.draws import Noise
 from shortlist.draws.noise import Normal
 
-__all__ = ["MovedValues", "averaged"]
-
 _FINENESS = 0.4  # q h²: the error is then below 1e-21
 _REACH = 10  # standard deviations of S on either side
 

@@ -38,8 +38,6 @@ from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
 from shortlist.draws.uniform import precision
 
-__all__ = ["Enumerator", "Forgotten", "law", "law_in_balls"]
-
 _MOST_DRAWS = 10**4  # of a run
 _MOST_MULTIPLES = 100
 _MOST_KNOWN = 20_000  # laws of draws

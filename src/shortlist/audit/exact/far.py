@@ -18,8 +18,6 @@ from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram, W
 from shortlist.mechanisms import Gamma, Mechanism, Peeling, PermuteAndFlip
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 
-__all__ = ["audit_far", "far_settings"]
-
 _UNDERFLOWS = 745  # below exp(-745) floats are 0
 _EXPONENTS = (4, 8, 12, 16, 24, 31, 32, 40, 48, 53, 61)
 _MIDDLE = (20, 50, 70, 200)

@@ -19,8 +19,6 @@ from shortlist.draws import Floats
 from shortlist.draws.uniform import precision
 from shortlist.mechanisms.mechanism import Mechanism
 
-__all__ = ["audit_exactly", "pairs_of"]
-
 _EVERY = "all tables", "their neighbours"
 
 

@@ -12,8 +12,6 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
-__all__ = ["DOUBT", "Event", "Seen", "both_ways", "certain_loss", "likelier_event"]
-
 DOUBT = 1e-6  # the chance that any of the bounds behind one row of a report is wrong
 
 Seen = Counter[Hashable]  # how often each outcome came out

@@ -48,8 +48,6 @@ from shortlist.draws.uniform import SharedDraw
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["NOBODY", "Drawn", "Endless", "order_of_rows", "sample"]
-
 NOBODY = -1  # in the place of an item, where other rows have more items
 
 

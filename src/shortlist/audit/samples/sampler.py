@@ -30,8 +30,6 @@ from shortlist.draws import Draws, ExactDraws
 from shortlist.draws.random_bits import Bits, SystemBits
 from shortlist.mechanisms.mechanism import Mechanism, Selection
 
-__all__ = ["Outcome", "audit_by_samples", "flaw_in", "flawed_outcome", "outcomes_of"]
-
 _PLACES = 4  # of scores that are looked at
 _DECIMALS = 6  # of a difference: what is behind is rounding
 _FAR = 1e6  # digits behind that are not told by any mechanism of a noise that matters

@@ -17,8 +17,6 @@ from shortlist.sources.pairs import Pairs, pairs
 from shortlist.sources.store import store
 from shortlist.stores import MemoryStore
 
-__all__ = ["QUESTIONS", "EndToEnd", "audit_question"]
-
 _SAMPLES, _QUICK = 12_000, 200  # of each table
 _BEHIND = (20, 22)  # the chance of what is rarely first changes by a larger factor
 EPSILON, DELTA = 0.5, 0.02

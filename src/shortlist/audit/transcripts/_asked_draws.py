@@ -21,8 +21,6 @@ from shortlist.draws.contract import Noise, Ordered
 from shortlist.draws.noise import Exponential, Gumbel, Laplace, Normal
 from shortlist.draws.reals import ExponentialWeights
 
-__all__ = ["Asked", "Dealt", "Flipped", "Noisy", "Picked", "Tossed", "is_known", "tail"]
-
 _NODES = 400  # of a quadrature
 _FARTHEST = 45.0  # in the time until permute-and-flip has named an item
 _CLOSE = 1e-12  # of log odds: less is the rounding of floats

@@ -28,8 +28,6 @@ from shortlist.draws.random_bits import SeededBits
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
 from shortlist.mechanisms.mechanism import Mechanism, Selection
 
-__all__ = ["EachWayInTurn", "Path", "Recorder", "Replayer", "Steered", "path_of"]
-
 _Drawn = TypeVar("_Drawn")
 Steered = Callable[[int, Asked, Any], Any]
 """Given the number of a call, what it asks and what was drawn: what it is told."""

@@ -22,8 +22,6 @@ from shortlist.privacy.combined_costs import Either, Sum, Ways
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Approximate, Gaussian, Pure
 
-__all__ = ["Differs", "Spent", "Unfollowed", "certain_delta", "converted", "delta_of_zcdp"]
-
 
 class Differs(Exception):  # noqa: N818 - it says what neighbours do
     """A mechanism asks for another law on the neighbour, which no stage of a cost allows."""

@@ -24,8 +24,6 @@ from shortlist.evidence import (
 )
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Mechanism
 
-__all__ = ["ITEMS", "TableWithUser", "tables_of"]
-
 _GAP = 3  # between counts: no user makes two of them equal, so that neighbours have one order
 _LEVELS = 0.4, 1.2, 4.0  # of the threshold, at which counts lie
 _QUICK_LEVELS = 0.4, 4.0

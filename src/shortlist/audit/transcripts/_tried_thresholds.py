@@ -24,8 +24,6 @@ from shortlist.draws.noise import Normal
 from shortlist.draws.random_bits import SeededBits
 from shortlist.mechanisms.mechanism import Mechanism
 
-__all__ = ["chance_of_own"]
-
 _FAR = 40  # standard deviations that are tried
 _PLACES, _APART = 9, 0.5  # noisy values that are tried, in standard deviations
 _SAME = 1e-3  # weights that differ by less are the same

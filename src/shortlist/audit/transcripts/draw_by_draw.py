@@ -30,8 +30,6 @@ from shortlist.privacy.combined_costs import Either, Sum
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Approximate, Cost, Pure
 
-__all__ = ["audit_by_transcript"]
-
 _ROUNDING = 1 + 1e-6  # of sums of floats, and of weights that are rounded down
 _COVERED = 0.25, 0.5, 1.0, 1.5, 2.0, 3.0  # standard deviations of a loss, at which picks are seen
 

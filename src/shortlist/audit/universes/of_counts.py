@@ -21,16 +21,6 @@ from shortlist.evidence.user_sets import unit_weight
 from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Adjacency, Mechanism
 
-__all__ = [
-    "OfCounts",
-    "OfGroupedCounts",
-    "OfPrivateCounts",
-    "OfViews",
-    "OfWeights",
-    "OfWins",
-    "ScoresInMemory",
-]
-
 
 class OfCounts(Universe):
     """How many users hold each item, which everybody knows."""

@@ -12,8 +12,6 @@ import numpy as np
 from shortlist.audit.universes.small_universe import Data, Universe, classes_of
 from shortlist.evidence import Outcomes
 
-__all__ = ["OfOutcomes"]
-
 _MANY = 4  # items
 
 

@@ -21,8 +21,6 @@ from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.evidence.user_sets import UserGroups
 from shortlist.mechanisms.mechanism import Mechanism
 
-__all__ = ["OfContributions", "OfGroupedSets", "OfKnownItems"]
-
 _MOST_CHOICES = 10  # of the items that count of all users, where a user's are bounded
 _MOST_ORDERS = 220  # of users, times such choices, where users come in random order
 _MOST_COPIES = 30  # of one set

@@ -17,8 +17,6 @@ import numpy as np
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Mechanism
 
-__all__ = ["N_GROUPS", "Data", "Universe", "classes_of"]
-
 _FEW = 3  # items to be named, at most, where all data sets of more than two are looked at
 _MANY = 4  # items: all of their data sets are more than enough
 _MANY_USERS = 1000  # of each item that samples are drawn of

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from shortlist.engines.tables._expressions import Expression, aggregate
 
-__all__ = ["arrayed", "gathered", "listed"]
-
 
 def gathered(rows: Expression, keys: Sequence[str]) -> Expression:
     """One row for each value of the keys; what the other columns hold there, as arrays.

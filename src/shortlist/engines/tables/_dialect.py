@@ -33,8 +33,6 @@ from shortlist.engines.tables._sets_from_rows import (
 from shortlist.errors import InputError, Words, shown
 from shortlist.runtime.free_memory import available_memory
 
-__all__ = ["Dialect", "SqlDialect", "TableInEngine", "written"]
-
 _EQUAL_TO_SOME_COLLATIONS = "a", "A", "a ", "\u00e1"
 # Rows that are fetched, coded and grouped take at most so many times their bytes.
 _MEMORY_OF_FETCHED = 4

@@ -28,8 +28,6 @@ from shortlist.table.identity import identity_of_database, identity_of_file
 if TYPE_CHECKING:
     from shortlist.engines.tables._scratch import Scratch
 
-__all__ = ["DuckDB", "DuckDBRelation", "in_order_once"]
-
 _T = TypeVar("_T")
 _Catalog = Mapping[str, str | None]
 _VIEW = re.compile(r"CREATE VIEW .*? AS ", re.DOTALL)

@@ -10,8 +10,6 @@ from shortlist.errors import InputError, in_quotes, shown
 from shortlist.table.key_types import DIGITS
 from shortlist.table.row_filters import Kind, RowColumn, RowFilter
 
-__all__ = ["filtered"]
-
 _MICROSECONDS = 6
 
 

@@ -22,8 +22,6 @@ from shortlist.engines.tables._sets_from_rows import NumberedItems, SetsRead
 from shortlist.engines.tables._sets_in_table import SetsInTable
 from shortlist.evidence import UserGroups
 
-__all__ = ["GroupsInTable"]
-
 _GROUP, _ITEM, _PAIR = "place_of_group", "place_of_item", "pair"
 
 

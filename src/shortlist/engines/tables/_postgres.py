@@ -32,8 +32,6 @@ from shortlist.errors import Words
 if TYPE_CHECKING:
     from shortlist.engines.tables._scratch import Scratch
 
-__all__ = ["Postgres"]
-
 _LOST = Fault("has lost the connection", "open it anew, when the server runs")
 _FAULTS = {
     **dict.fromkeys(LOST, _LOST),

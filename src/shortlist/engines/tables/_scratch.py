@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from shortlist.engines.tables._dialect import Dialect
 
-__all__ = ["Scratch"]
-
 _T = TypeVar("_T")
 _TRIES_TO_DROP = 3
 

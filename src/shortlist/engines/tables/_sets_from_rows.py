@@ -36,16 +36,6 @@ if TYPE_CHECKING:
 
     from shortlist.engines.tables._dialect import Dialect
 
-__all__ = [
-    "ItemsInEngine",
-    "NumberedItems",
-    "SetsRead",
-    "identified",
-    "read_by_joins",
-    "read_by_values",
-    "read_sets",
-]
-
 # By the bytes of a float, the bits of the whole numbers that it counts without a gap.
 _BITS = {2: 11, 4: 24, 8: 53}
 _NO_KEY = 2**62  # more than any of these

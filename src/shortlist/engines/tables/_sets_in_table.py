@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     from shortlist.engines.tables._dialect import TableInEngine
 
-__all__ = ["SetsInTable", "rehearse"]
-
 _VALUES_OF_HALF_A_KEY = 2**62
 _WEIGHT = "w"
 

@@ -29,8 +29,6 @@ from shortlist.errors import InputError, shown
 if TYPE_CHECKING:
     from shortlist.engines.tables._scratch import Scratch
 
-__all__ = ["Spark"]
-
 # Where a user has more rows than this, rows are sorted: an array would be a giant one.
 _MOST_AT_ONCE = 2**20
 _SAMPLED_SHARE = 2.0**-10

@@ -14,8 +14,6 @@ from shortlist.engines.tables._expressions import Expression, call, names_tables
 from shortlist.errors import Words
 from shortlist.table.identity import identity_of_database
 
-__all__ = ["SQLite"]
-
 
 class SQLite(Dialect):
     """SQLite, by a connection of Ibis."""

@@ -20,8 +20,6 @@ from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_from_rows import SetsRead
 from shortlist.evidence.user_sets import Steering
 
-__all__ = ["SteeringInTable"]
-
 _SQUARE_OF_ONE = 2**40
 _SQUARE = "square"  # of what an item is worth
 _OF_SHORT = 2**50  # what is multiplied by 1 - 1 / this is not rounded up, in three operations

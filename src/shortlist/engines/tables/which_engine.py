@@ -19,14 +19,6 @@ from shortlist.errors import InputError, Words, named, shown
 from shortlist.table.formats import is_of_file
 from shortlist.table.part import attempt
 
-__all__ = [
-    "connected",
-    "is_in_engine",
-    "is_url",
-    "require_ibis",
-    "table_in_engine",
-]
-
 _DIALECTS: tuple[type[Dialect], ...] = (DuckDB, Postgres, SQLite, Spark)
 
 

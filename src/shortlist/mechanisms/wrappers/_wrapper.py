@@ -16,8 +16,6 @@ from shortlist.privacy.calibration import largest, subtract_down
 if TYPE_CHECKING:
     from shortlist.mechanisms.finding import Detection
 
-__all__ = ["Counted", "Wrapper"]
-
 
 class Wrapper(Mechanism):
     """A mechanism around another, which selects.

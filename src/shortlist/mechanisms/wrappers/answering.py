@@ -15,8 +15,6 @@ from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.mechanisms.wrappers.noisy_reach import NoisyReach
 from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
 
-__all__ = ["AskedFor", "answering", "answering_in_groups"]
-
 
 @dataclass(frozen=True)
 class AskedFor:

@@ -26,8 +26,6 @@ from shortlist.privacy import Cost
 from shortlist.privacy.calibration import divide_down
 from shortlist.privacy.composed import repeated
 
-__all__ = ["EachGroup"]
-
 # How often the ratio between basic composition's epsilon of each group and all of it is halved.
 _HALVINGS = 7
 

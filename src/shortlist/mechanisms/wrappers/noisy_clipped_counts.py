@@ -35,14 +35,6 @@ from shortlist.privacy.calibration import bounded_range_epsilon, zcdp_rho
 from shortlist.privacy.composed import composition_of
 from shortlist.questions import Domain, Question
 
-__all__ = [
-    "MOST_SD",
-    "NOISE_WEIGHT",
-    "ChoiceAndCounts",
-    "ClippedCountsDesign",
-    "NoisyClippedCounts",
-]
-
 # The share of the zCDP of the counts that pays for the choice of the bound.
 _CHOICE_SHARE = 0.1
 # What is left out of a count and its noise are both errors, and weigh alike.

@@ -29,16 +29,6 @@ from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.privacy.composed import composition_of
 
-__all__ = [
-    "MOST_SD",
-    "CorrelatedNoise",
-    "InNoise",
-    "NoisyCounts",
-    "PricedNoise",
-    "independent",
-    "least_correlated",
-]
-
 # Where one user changes more counts, normal noise is smaller than Laplace noise.
 _FEW_COUNTS = 4
 # Noise of this standard deviation reaches 2^53, where floats are coarse, with probability e^-700.

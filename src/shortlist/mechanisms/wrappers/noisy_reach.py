@@ -14,8 +14,6 @@ from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Selection
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.questions import HittingSet, Question
 
-__all__ = ["NoisyReach"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyReach(NoisyCounts):

@@ -15,18 +15,6 @@ from shortlist.privacy._delta_curves import Floats
 from shortlist.privacy.accountant._loss_grid import Ints, LossGrid, Profile, Window
 from shortlist.privacy.accountant.stages import PureStage
 
-__all__ = [
-    "apply_pure",
-    "apply_ranges",
-    "best_node",
-    "cell_bound",
-    "divide",
-    "maximise",
-    "node_value",
-    "pad",
-    "sweep",
-]
-
 # Nothing is divided by 0.
 _kernel = partial(kernel, error_model="numpy")
 _inner_kernel = partial(inner_kernel, error_model="numpy")

@@ -24,8 +24,6 @@ from shortlist.privacy.accountant.stages import (
     spread_of,
 )
 
-__all__ = ["Ints", "LossGrid", "Profile", "Spacing", "Spreads", "Window", "is_feasible", "spacing"]
-
 Ints = NDArray[np.int64]
 
 _BRIDGED = 20.0  # fewer, in squared deviations, for paths that have to end at epsilon

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from shortlist.privacy._delta_curves import Floats, tail_above
 from shortlist.privacy.accountant._loss_grid import LossGrid, Profile, Window
 
-__all__ = ["Masses", "apply", "cell_masses", "masses_above", "masses_below"]
-
 _PANELS = 8  # of the quadrature, at least, in a standard deviation
 _ORDERS = 3, 4, 6, 10  # of quadratures, the first of which that is good enough is taken
 _ERROR = 1e-11  # relative, of the quadrature and its sums; see the proof note

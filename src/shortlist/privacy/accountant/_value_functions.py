@@ -37,17 +37,6 @@ from shortlist.privacy.accountant.stages import (
 )
 from shortlist.privacy.rounding import largest_of_blocks
 
-__all__ = [
-    "Before",
-    "Valuation",
-    "ValueFunction",
-    "ValuesAtEpsilon",
-    "both_directions",
-    "valuation",
-    "values_at_epsilon",
-    "worst",
-]
-
 ValueFunction = Callable[[float], float]
 """The delta that the stages to come leave, for any privacy loss so far."""
 

@@ -22,8 +22,6 @@ from shortlist.privacy.accountant.gaussian_threshold import least_sigma
 from shortlist.privacy.accountant.items_of_one_user import Cases, ItemsOfOneUser
 from shortlist.privacy.accountant.stages import is_gaussian, mu_of
 
-__all__ = ["AfterChoice", "after_choice", "fitted_after_choice"]
-
 _PARTS = 64  # of the range of the choice, in which its losses are looked at
 # Of delta, for thresholds; the first where the choice takes little.
 _LOST = 0.8, 0.7, 0.65, 0.5, 0.35, 0.2

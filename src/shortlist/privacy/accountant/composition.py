@@ -36,8 +36,6 @@ from shortlist.privacy.accountant.stages import (
 )
 from shortlist.privacy.rounding import round_up
 
-__all__ = ["Composition"]
-
 Set: TypeAlias = ThresholdDelta | ItemsOfOneUser | None
 
 _BRANCHES = 4

@@ -35,18 +35,6 @@ from shortlist.privacy.accountant.items_of_one_user import (
 from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.privacy.rounding import round_down, round_up
 
-__all__ = [
-    "ItemsInRounds",
-    "Limits",
-    "RoundsRelease",
-    "Schedule",
-    "fitted",
-    "limits_of",
-    "sd_of_round",
-    "with_a_stop",
-    "zcdp_of_noise",
-]
-
 _STEP = 1.05  # from one share of items of one user alone to the next that is looked at
 _RESERVED = 0.0, 0.3, 0.5  # of delta, for thresholds; with the last there is always enough
 _ENOUGH = 0.25  # of delta, for thresholds

@@ -17,17 +17,6 @@ from shortlist.privacy.accountant.items_of_one_user import (
 from shortlist.privacy.accountant.stages import GaussianStage, Stage, rho_of
 from shortlist.privacy.calibration import gaussian_rho
 
-__all__ = [
-    "SET_APART",
-    "largest_after",
-    "largest_parameter",
-    "largest_share",
-    "largest_within",
-    "noise_and_loss",
-    "noise_on_weights",
-    "normal_noise",
-]
-
 _LEAST = 0.1  # of delta, that thresholds are left; with less they are far higher
 SET_APART = 0.3  # of delta, for thresholds where what is left to them is less
 _MARGIN = 1e-4  # of delta: more than the delta of some users is off, beside that of all users

@@ -15,15 +15,6 @@ from shortlist.privacy.accountant.items_of_one_user import ItemsByThreshold, Thr
 from shortlist.privacy.accountant.stages import GaussianStage, Stages
 from shortlist.privacy.rounding import bisect
 
-__all__ = [
-    "GaussianThreshold",
-    "least_noise",
-    "least_sigma",
-    "least_threshold",
-    "noisy_weights",
-    "sigma_to_spare",
-]
-
 _REACHABLE = 2.0**29  # of the noisy weights that fixed-point integers can hold
 _SMALLEST, _LARGEST = 2.0**-60, 2.0**60  # of standard deviations
 _LEAST_SHARE = 1e-6  # of delta, for a threshold

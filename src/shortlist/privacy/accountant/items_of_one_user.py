@@ -13,16 +13,6 @@ from shortlist.errors import InputError
 from shortlist.privacy._delta_curves import Floats, tail_above
 from shortlist.privacy.rounding import blocks_up_to
 
-__all__ = [
-    "Cases",
-    "ItemsByThreshold",
-    "ItemsOfOneUser",
-    "Threshold",
-    "ThresholdDelta",
-    "blocks",
-    "require_bound",
-]
-
 _MOST_ITEMS = 2**32  # of a user
 _SHARES = 200  # blocks of the share of the norm that a policy may give to a user's own items
 

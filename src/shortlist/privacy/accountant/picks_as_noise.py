@@ -17,8 +17,6 @@ from shortlist.privacy.accountant._value_functions import Valuation
 from shortlist.privacy.accountant.stages import BoundedRange
 from shortlist.privacy.rounding import round_up
 
-__all__ = ["normal_noise_above", "picks_below"]
-
 _LEAST = 1.01  # of the standard deviation: with less, normal tails hardly ever cover those of zCDP
 _MOST = 1.3  # that of one pick is 1.2534, and of more it is less
 _STEPS = 400  # in about two standard deviations

@@ -12,8 +12,6 @@ from functools import cached_property
 
 from shortlist.errors import InputError
 
-__all__ = ["UnitCoin"]
-
 _GUARD = 128  # bits of the chances below those of delta
 _LONGEST = 1 << 20  # units, at most, that are needed to be named for certain
 _FAR = 1000.0  # e^-1000 is below 2^-bits for any float delta: a larger epsilon changes no chance

@@ -11,27 +11,6 @@ from typing import NamedTuple, TypeAlias
 
 from shortlist.errors import InputError
 
-__all__ = [
-    "BoundedRange",
-    "EitherStage",
-    "GaussianStage",
-    "PureStage",
-    "Spread",
-    "Stage",
-    "Stages",
-    "as_stages",
-    "farthest_of",
-    "has_weights",
-    "is_gaussian",
-    "mu_of",
-    "n_branches",
-    "operations_of",
-    "rho_of",
-    "spread_of",
-    "without_pure_ways",
-    "without_weights",
-]
-
 _FARTHEST = 1e300  # of a stage's loss; beyond, floats run out
 
 
