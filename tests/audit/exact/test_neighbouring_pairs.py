@@ -9,13 +9,14 @@ from shortlist.audit import Verdict
 from shortlist.audit.audited_parameters import settings_of
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.universes import universe_of
-from shortlist.mechanisms import ChosenBound, PerGroup
+from shortlist.mechanisms import ChosenBound, ClippedCountEach, PerGroup
 from shortlist.mechanisms.registry import every_mechanism
 
 MECHANISMS = [next(settings_of(kind, quick=True)) for kind in every_mechanism()]
 FEW = 2  # items
 MANY = 12  # users more than in the universe
 BRANCHING = (ChosenBound, PerGroup)  # each user more has as many subsets that may be kept
+FAR = (ClippedCountEach,)  # of many users, cells lie so far off that their chances are not known
 
 
 @st.composite
@@ -32,7 +33,7 @@ def data_sets(draw, universe, most):
 def searched(mechanism, examples):
     """The verdicts on all neighbours of the data sets that a search for a large loss looks at."""
     verdicts, shares = set(), []
-    most = 1 if isinstance(mechanism, BRANCHING) else MANY
+    most = 1 if isinstance(mechanism, BRANCHING + FAR) else MANY
 
     @settings(
         max_examples=examples,
