@@ -65,10 +65,13 @@ ENOUGH = {  # samples, where 5000 are too few; or too many, since each is drawn 
 }
 
 
+TELLING = {"CountEach": 1, "SpectralRanking": -1, "ThresholdTopK": -1}  # which setting, if no first
+
+
 def as_sampled(kind):
     """The setting of a mechanism that samples show most of."""
     jobs = list(_by_samples(kind, quick=True))
-    return jobs[-1 if kind.__name__ in {"SpectralRanking", "ThresholdTopK"} else 0].args[0]
+    return jobs[TELLING.get(kind.__name__, 0)].args[0]
 
 
 # Of JointOrPeel, the loss on these inputs is 1.54 at four times its epsilon of 2. Samples of

@@ -73,8 +73,8 @@ def _half_twice(right, held, order, *, cutoff, grid, start=None):
     return right(held, order[: len(order) // 2], cutoff=cutoff, grid=grid, start=half)
 
 
-def _two_units(right, held, order, ranks, *, cutoff):
-    return right(held, np.repeat(order, 2), ranks, cutoff=cutoff)
+def _two_units(right, held, order, ranks, **given):
+    return right(held, np.repeat(order, 2), ranks, **given)
 
 
 EVIDENCE = [
