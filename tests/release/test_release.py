@@ -166,7 +166,9 @@ def test_to_dict_says_everything():
         "format": "shortlist.release",
         "version": 4,
         "library": shortlist.__version__,
-        "about": dict.fromkeys(("dataset", "as_of", "title", "note", "version", "made_on")),
+        "about": dict.fromkeys(
+            ("dataset", "as_of", "where", "title", "note", "version", "made_on")
+        ),
         "question": "top-k",
         "guarantee": {
             "epsilon": 1.0,
