@@ -156,13 +156,18 @@ def _missing(error: Any) -> str:
     return "Name a saved release, or write - to read one from the pipe."
 
 
+_SOME_ROWS = (
+    "To keep some rows of users and items: --where CONDITION, as in --where \"country = 'NO'\". "
+    "Choose it without looking at the data."
+)
 _ALL_ROWS = (
     "Rows are not filtered here. Write those that count to a file first, as in duckdb -c "
     "\"COPY (SELECT * FROM 'plays.parquet' WHERE year = 2026) TO 'part.parquet'\", and choose them "
     "without looking at the data."
 )
 _WISHES = {  # what other commands have, and how it is had here
-    **dict.fromkeys(("where", "filter", "query", "sql", "select"), _ALL_ROWS),
+    "where": _ALL_ROWS,  # of a command that has no such option
+    **dict.fromkeys(("filter", "query", "sql", "select"), _SOME_ROWS),
     **dict.fromkeys(("limit", "top", "head", "n", "count-limit"), "How many items: -k N."),
     **dict.fromkeys(("group-by", "groupby", "partition-by", "per"), "By groups: --by COLUMN."),
     **dict.fromkeys(("order-by", "sort", "sort-by"), "The best come first; a file can be sorted."),
