@@ -396,6 +396,17 @@ class Plan:
                 shown = opened.enter_context(self.engine.show(self.mechanism.wants, draws))
             yield shown
 
+    @property
+    def score_unit(self) -> str | None:
+        """What the scores will measure, if any are released.
+
+        Of a user who holds more than a bound only some items count. Then a count is no number of
+        users, and no interval may say that it holds one.
+        """
+        unit = self.mechanism.score_unit
+        in_part = self.engine.unit is not None and self.mechanism.wants.bound is not None
+        return "noisy clipped count" if in_part and unit == "noisy count" else unit
+
     def _told_of(self, charge: Charge | None) -> str:
         if charge is not None:
             return charge.described
@@ -420,6 +431,7 @@ class Plan:
             selection,
             items,
             guarantee,
+            score_unit=self.score_unit,
             by=self.engine.by,
             budget=budget,
             about=about,

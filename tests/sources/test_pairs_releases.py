@@ -15,7 +15,7 @@ from helpers.pairs import ASK, ITEMS, TITLE, USER, table
 from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
 from shortlist.errors import InputError
-from shortlist.mechanisms import DiscoverThenRank, OneShotLaplace, WeightedGaussian
+from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, OneShotLaplace, WeightedGaussian
 from shortlist.mechanisms.mechanism import Selection
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.questions import Domain
@@ -120,12 +120,32 @@ def test_public_items_hide_whether_the_table_is_empty():
     assert len(nobody.top_k(2, epsilon=1.0)) == 2
 
 
+def test_counts_in_which_a_bound_kept_a_part_of_each_user_claim_no_number_of_users():
+    users, held = 300, [f"title {i}" for i in range(20)]
+    rows = pl.DataFrame({USER: range(users), TITLE: [held] * users}).explode(TITLE)
+    ask = {"epsilon": 5.0, "delta": 1e-6, "noisy_counts": True, "mechanism": LimitedDomain}
+    cut = sl.pairs(rows, user=USER, item=TITLE, max_items_per_user=4).top_k(3, **ask).to_polars()
+    assert cut.columns == ["rank", TITLE, "clipped_count", "count_low"]
+    assert cut["clipped_count"].max() < users / 2
+    promised = rows.group_by(TITLE).len("count")
+    given = sl.counts(promised, item=TITLE, count="count", max_items_per_user=20)
+    assert given.top_k(3, **ask).to_polars().columns == ["rank", TITLE, "count", *RANGES]
+
+
+def test_scores_which_come_with_the_ranks_are_clipped_by_a_bound_too():
+    asked = {"epsilon": 1.0, "mechanism": partial(OneShotLaplace, max_items_per_user=2)}
+    rows = sl.pairs(table(ITEMS), user=USER, item=TITLE, public_items=ITEMS)
+    assert rows.top_k(3, **asked).scores.unit == "noisy clipped count"
+    assert rows.plan(sl.TopK(3), **asked).score_unit == "noisy clipped count"
+
+
 def _answer(items, selection, mechanism=None):
     mechanism = mechanism or WeightedGaussian(**ASK, max_items_per_user=1)
     guarantee = Guarantee(
         **ASK, cost=mechanism.cost, adjacency="", protects="", assumes=(), private=False
     )
-    return make_release(Domain(), mechanism, selection, pl.DataFrame(items), guarantee)
+    frame, unit = pl.DataFrame(items), mechanism.score_unit
+    return make_release(Domain(), mechanism, selection, frame, guarantee, score_unit=unit)
 
 
 def test_a_set_is_sorted_by_score_and_then_by_item():

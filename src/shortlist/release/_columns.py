@@ -69,7 +69,7 @@ def _scores(release: Release) -> tuple[str, list[Any], str] | None:
 
 
 def _lows(release: Release) -> tuple[str, list[int], str] | None:
-    """The least numbers of users: of clipped counts, to which users may add less than 1, too."""
+    """The least numbers of users: of clipped counts, which are no larger, too."""
     scores, far = release.scores, reach_of_counts(release)
     if scores is None or far is None:
         return None

@@ -52,8 +52,8 @@ _SCORES = {  # what a score is, by its unit
     ),
     "noisy clipped count": (
         "Its clipped count or more, roughly: that is a number of users, with random noise added, "
-        "to which a user who holds many of the items found adds less than 1. So it may lie below "
-        "the number of users who hold the item."
+        "to which a user who holds many items adds less than 1, or counts for some of them only. "
+        "So it may lie below the number of users who hold the item."
     ),
     REACHED: (
         "It does not say. It says how many users hold an item and none above it, with random noise "

@@ -18,19 +18,22 @@ if TYPE_CHECKING:
     from shortlist.questions import Question
 
 
-def make_release(
+def make_release(  # noqa: PLR0913 - all that is released, and what is said of it
     question: Question,
     mechanism: Mechanism,
     selection: Selection,
     items: pl.DataFrame,
     guarantee: Guarantee,
+    *,
+    score_unit: str | None,
     by: tuple[str, ...] = (),
     budget: str = NONE_CHARGED,
     about: About = NOTHING_SAID,
 ) -> Release:
     """The release of `items`, one row per selected position and in the same order.
 
-    The first columns may say a group, by which the items are sorted then.
+    The first columns may say a group, by which the items are sorted then. Scores are released where
+    the plan says what they measure.
     """
     items = _fresh(items)
     scores = selection.scores
@@ -45,12 +48,12 @@ def make_release(
         items = items[order]
         scores = None if scores is None else scores[order]
     labelled = None
-    # By what the mechanism promises, and not by what this selection has: there is a column of
+    # By what the plan promises, and not by what this selection has: there is a column of
     # scores in every release of a plan, or in none.
-    if scores is not None and mechanism.score_unit and selection.noise_sd:
+    if scores is not None and score_unit and selection.noise_sd:
         labelled = Scores(
             scores.tolist(),
-            unit=mechanism.score_unit,
+            unit=score_unit,
             noise_sd=selection.noise_sd,
             shared_sd=selection.shared_sd,
         )

@@ -65,7 +65,7 @@ class Scores(Sequence[float]):
 
     @property
     def are_clipped(self) -> bool:
-        """Whether they are numbers of users to which some users add less than 1."""
+        """Whether they are numbers of users that some users add less than 1 to, or nothing."""
         return self.unit == "noisy clipped count"
 
     @property
@@ -95,9 +95,10 @@ class Scores(Sequence[float]):
         >>> Scores([12.0], unit="noisy count", noise_sd=2.0).reach("Normal")
         4.0
         """
-        if not self.are_whole:
-            return REACH[law] * self.noise_sd
-        return reach_of_rounded(law, self.noise_sd)
+        whole, far = reach_of_rounded(law, self.noise_sd), REACH[law] * self.noise_sd
+        if self.are_clipped:
+            return max(whole, far)  # some are rounded to whole numbers, others to finer ones
+        return whole if self.are_whole else far
 
     def together(self, law: str) -> tuple[int, int, int]:
         """The sum, of whole numbers with noise of their own, and the ends of its interval.

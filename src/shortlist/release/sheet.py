@@ -31,8 +31,8 @@ SHORT = 100
 _ROWS_OF_LONG_LISTS = 30
 NOT_PRIVATE = "not private: the noise came from a seed"
 _CLIPPED = (
-    ": a user who holds many of the items found adds less than 1; the noise has standard deviation "
-    "at most"
+    ": a user who holds many items adds less than 1, or counts for some of them only; the noise "
+    "has standard deviation at most"
 )
 _ORDERS = {  # of what is in an order, but has no scores that people are shown, by question
     "top-k": "more users first, as far as noise allows",

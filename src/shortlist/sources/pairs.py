@@ -390,7 +390,7 @@ class Pairs(Source):
             share: As in `plan`.
             mechanism: As in `plan`. With public items nothing is bounded, unless the partial of
                 a mechanism that has the option gives `max_items_per_user`: then of a user with
-                more a uniformly random subset counts.
+                more a uniformly random subset counts, and counts are clipped ones.
             count_share: As in `shortlist.TopK`, for those who know which share to take; not with
                 `by`, where there are counts anyway.
             noisy_counts: As in `shortlist.TopK`.
