@@ -201,7 +201,7 @@ def test_noisy_counts(answered, in_json, file, readers):
 def test_noisy_counts_of_a_domain(answered, file):
     out = answered(*domain(file, "--count-share", "0.3"))
     told = " ".join(out.split())
-    assert "noisy clipped count: a user who holds many of the items found adds less than 1" in told
+    assert "noisy clipped count: a user who holds many items adds less than 1" in told
     out = answered(*domain(file, "--count-share", "0.3", "--dry-run"))
     assert "adds sqrt(D / n) to each count" in " ".join(out.split())
 

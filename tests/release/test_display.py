@@ -94,9 +94,9 @@ def test_clipped_counts_are_told_from_counts():
     clipped = release(["b", "a"], unit="noisy clipped count")
     assert str(clipped).split("\n")[2].split() == ["rank", "title", "clipped_count"]
     assert " ".join(str(clipped).split()).endswith(
-        "clipped_count noisy clipped count: a user who holds many of the items found adds less "
-        "than 1; the noise has standard deviation at most 4.88 budget none was charged A new run "
-        "costs as much again."
+        "clipped_count noisy clipped count: a user who holds many items adds less than 1, or "
+        "counts for some of them only; the noise has standard deviation at most 4.88 budget none "
+        "was charged A new run costs as much again."
     )
     whole = " ".join(str(release(["b", "a"], unit="noisy count")).split())
     assert " count noisy count; the noise has standard deviation 4.88 budget none" in whole

@@ -553,7 +553,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "or markdown.",
     }),
     CommandOption("quick", _FLAG, ANSWER, help={
-        C.AUDIT: "Few parameters and small inputs: about a minute for all mechanisms.",
+        C.AUDIT: "Few parameters and small inputs: a minute or two for all mechanisms.",
     }),
     CommandOption("statistical", _FLAG, ANSWER, help={
         C.AUDIT: "Check samples of the code's output rather than its exact output laws.",
