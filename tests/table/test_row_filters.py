@@ -311,6 +311,7 @@ def test_what_cannot_be_compared_is_refused(where, said):
 
 def test_columns_are_looked_up_before_rows_are_read(write):
     refusal(lambda: kept(frame(), "nn = 1"), '"nn" in where is not a column')
+    refusal(lambda: kept(frame(), "t = NO"), '"NO" in where', "A text stands in single quotes.")
     refusal(lambda: kept(frame(), "my_col = 'a'"), 'Did you mean "my col"?')
     path = write("rows.csv", f"{MARKER},item\n1,2\n".encode())
     refusal(lambda: open_table(path, user="item", items=[MARKER[:0] or "item2"], where="n = 1"))

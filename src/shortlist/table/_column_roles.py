@@ -97,10 +97,11 @@ def check_columns(part: TablePart, roles: Mapping[str, str]) -> None:
             several = Words(". For several columns {several_columns}")
             raise InputError(
                 "{said} is not a column{several}",
-                "{columns}",
+                "{columns}{quoted}",
                 said=said,
                 several=several if "," in name and role in ("item", "by") else "",
                 columns=_columns_of(part, name, known=known),
+                quoted=" A text stands in single quotes." if role == "where" else "",
             )
 
 
