@@ -178,6 +178,15 @@ def test_who_is_protected_and_what_epsilon_means():
 
 
 @pytest.mark.parametrize(
+    ("delta", "said"), [(1e-12, "0.000000000001"), (6.30252e-8, "6.30252e-08")]
+)
+def test_a_delta_is_written_out_where_its_zeros_can_be_counted(delta, said):
+    assert f"delta = {said}" in told(
+        report(release(["a"], guarantee=replace(GUARANTEE, delta=delta)))
+    )
+
+
+@pytest.mark.parametrize(
     ("epsilon", "delta", "right"),
     [(1.0, 0.0, "73.2 %"), (0.001, 0.0, "50.1 %"), (3.0, 0.001, "95.3 %"), (8.0, 0.0, "99.97 %")],
 )

@@ -26,7 +26,7 @@ _BETTER = {
     Strength.WEAK: f"For strong protection, take an epsilon of at most 1, and {USUAL}.",
     Strength.HARDLY: f"To protect at all, take an epsilon of at most 1, and {USUAL}.",
 }
-_COUNTABLE = 1e-12  # the smallest delta whose zeros are written out
+_COUNTABLE = 14  # of the longest delta whose zeros are written out: 0.000000000001
 
 
 def protected(guarantee: Guarantee) -> list[str]:
@@ -180,7 +180,8 @@ def cost(guarantee: Guarantee) -> str:
 def plainly(delta: float) -> str:
     """A small number with all its zeros, where these can still be counted."""
     short = f"{delta:g}"
-    return f"{Decimal(short):f}" if delta == 0 or delta >= _COUNTABLE else short
+    long = f"{Decimal(short):f}"
+    return long if len(long) <= _COUNTABLE else short
 
 
 def guesses_right(guarantee: Guarantee) -> str:
