@@ -87,7 +87,7 @@ ASKED = {
     "discovered, then ranked": (top(mechanism=DiscoverThenRank), ["rank", "title", "weight"]),
     "published": (
         top(mechanism=WeightedGaussianPeeling, noisy_counts=True),
-        ["rank", "title", *COUNTED],
+        ["rank", "title", "clipped_count", "count_low"],
     ),
     "in groups": (top(by="place"), ["place", "rank", "title", "clipped_count"]),
     "in groups, counts": (

@@ -228,7 +228,7 @@ def test_a_seeded_release_protects_nobody_and_says_so():
         (
             counted(["a"], unit="noisy clipped count"),
             "Its clipped count or more, roughly",
-            ["100", "at least 91"],
+            ["100", "at least 90"],
         ),
         (release(["a"], unit="noisy count"), "Its count says so, roughly", ["100"]),
         (
