@@ -81,13 +81,12 @@ def test_documents_name_tests_that_there_are():
     assert named <= {file.name for file in FILES.values()}
 
 
-def test_what_waits_for_the_exhaustive_run_is_there_and_a_case_of_it_does_not_wait():
+def test_what_waits_for_the_exhaustive_run_is_there_and_what_must_not_wait_does_not():
     waiting = (TESTS / "exhaustive.txt").read_text().splitlines()
     assert waiting == sorted(set(waiting))
     for case in waiting:
         file, _, name = case.partition("::")
         test, bracket, _ = name.partition("[")
-        assert bracket, case
-        assert may_wait(case), case
+        assert bracket or may_wait(case), case
         text = (TESTS.parent / file).read_text()
         assert f"def {test}(" in text, case

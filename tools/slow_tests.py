@@ -1,10 +1,11 @@
-"""Which tests take long: of each test function with several cases, all but the quickest may wait.
+"""Which tests take long, and may wait for `make exhaustive`, which runs what is listed.
 
     python -m pytest -n 2 --dist worksteal --durations=0 > times.txt
-    python tools/slow_tests.py times.txt 0.5 > tests/exhaustive.txt
+    python tools/slow_tests.py times.txt 0.15 1 > tests/exhaustive.txt
 
-What is listed there is run by `make exhaustive`, and by `make test` is not: so measure with
-`-m "exhaustive or not exhaustive"` where the list is to be made anew.
+Of a test with several cases, all but the quickest may wait, where they take so many seconds as the
+first number says; the quickest, too, where it takes so many as the second.
+Measure with `-m "exhaustive or not exhaustive"` where the list is to be made anew.
 """
 
 import re
@@ -13,26 +14,30 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-# A planted mistake or a claim of privacy keeps its only quick witness, however long that takes.
-KEPT = re.compile(r"catch|caught|mistake|wrong|break|privacy|(is|are)_private|forked")
+# A planted mistake, a claim of privacy and an example of the documents keep their quickest case.
+KEPT = re.compile(
+    r"tests/docs/|::.*(catch|caught|mistake|wrong|break|privacy|is_private|are_private|forked)"
+)
 _ROW = re.compile(r"([\d.]+)s (?:call|setup|teardown) +(tests/.*)")
 
 
-def slow(report: str, least: float) -> Iterator[str]:
-    """The cases that take so many seconds or more, but for the quickest of each test."""
+def slow(report: str, repeated: float, whole: float) -> Iterator[str]:
+    """The cases that may wait, by how long each took."""
     seconds: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for row in filter(None, map(_ROW.fullmatch, report.splitlines())):
         seconds[row[2].partition("[")[0]][row[2]] += float(row[1])
-    for cases in seconds.values():
+    for test, cases in seconds.items():
         quickest = min(cases, key=lambda case: cases[case])
-        yield from (case for case, took in cases.items() if took >= least and case != quickest)
+        yield from (case for case, took in cases.items() if took >= repeated and case != quickest)
+        if cases[quickest] >= whole and may_wait(test):
+            yield quickest
 
 
-def may_wait(case: str) -> bool:
-    """Whether a case says nothing that others of its test do not say."""
-    return not KEPT.search(case.partition("[")[0].rpartition("::")[2])
+def may_wait(test: str) -> bool:
+    """Whether `make test` may leave a test out as a whole."""
+    return not KEPT.search(test)
 
 
 if __name__ == "__main__":
-    report, least = Path(sys.argv[1]).read_text(), float(sys.argv[2])
-    print(*sorted(filter(may_wait, slow(report, least))), sep="\n")
+    report, *least = sys.argv[1:]
+    print(*sorted(slow(Path(report).read_text(), *map(float, least))), sep="\n")
