@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from shortlist.draws import Ints
 from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.tables.which_engine import is_in_engine, table_in_engine
 from shortlist.errors import InputError
-from shortlist.evidence import PublicCounts, UserSets, Wants
+from shortlist.evidence import PublicCounts, UserGroups, UserSets, Wants
 from shortlist.table.identity import identity_of_part, is_frame
 from shortlist.table.keys import Coding, Extended
 from shortlist.table.part import TablePart, origin_of
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
     from shortlist.table.row_filters import RowFilter
 
 _T = TypeVar("_T")
-_Sets = TypeVar("_Sets", bound=UserSets)
+_Sets = TypeVar("_Sets", bound="_OfItems")
+
+
+class _OfItems(Protocol):
+    @property
+    def n_items(self) -> int: ...
+
+    def with_public(self, codes: Ints) -> Self: ...
 
 
 class _SomeTable(Protocol):
@@ -151,7 +159,13 @@ class Once(Generic[_T]):
 class TableInMemory(Engine):
     """A table whose rows are read once, and then kept. To add a kind, give `_read`."""
 
-    def __init__(self, table: Any, public: Any, held: Once[Any] | None = None) -> None:
+    def __init__(
+        self,
+        table: Any,
+        public: Any,
+        held: Once[Any] | None = None,
+        known: pl.DataFrame | None = None,
+    ) -> None:
         """Read nothing yet.
 
         Args:
@@ -159,8 +173,10 @@ class TableInMemory(Engine):
             public: What everybody knows of its items: a list, or that it is what is in the table;
                 None where that is nothing.
             held: What was read, where several engines share it.
+            known: Those of the private items that everybody knows, one row an item.
         """
         self._table, self._public = table, public
+        self.known, self.n_known = known, 0 if known is None else known.height
         self.columns, self.origin = table.columns, origin_of(table.parts)
         self.items = table.items
         self.items_are_public = public is not None
@@ -168,7 +184,7 @@ class TableInMemory(Engine):
 
     def about(self) -> dict[str, object]:
         by = {"by": list(self.by)} if self.by else {}
-        return {**public_description(self._table, self._public), **by}
+        return {**public_description(self._table, self._public, self.known), **by}
 
     def identity(self) -> object:
         return self._held.identity
@@ -223,3 +239,32 @@ def shown_of(
         # Code -1, of public items that nobody holds, is the count appended at the end.
         evidence = PublicCounts(np.append(counts, 0)[known], wants.bound)
     return ShownEvidence(evidence, public.__getitem__, public.height)
+
+
+def shown_in_groups(
+    sets: UserGroups,
+    groups: Coding,
+    items: Coding,
+    public: pl.DataFrame | None,
+    known: pl.DataFrame | None,
+) -> ShownEvidence:
+    """Whole sets, which the mechanism bounds; of public groups, no others.
+
+    Args:
+        sets: Users' sets in groups.
+        groups: What the codes of groups stand for.
+        items: Those of items, in whichever group.
+        public: The groups that everybody knows, one row each; None where they are private.
+        known: Those of the private items that everybody knows, one row an item; None for nothing.
+    """
+    if public is not None:
+        sets = sets.within(groups.find(public))
+    if known is not None:
+        sets, items = with_known(sets, items, known)
+
+    def named(positions: Ints) -> pl.DataFrame:
+        of_groups, of_items = np.divmod(positions, max(sets.n_items, 1))
+        found = groups.take(of_groups) if public is None else public[of_groups]
+        return found.hstack(items.take(of_items))
+
+    return ShownEvidence(sets, named)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shortlist.draws import Draws, Ints
+from shortlist.draws import Draws
 from shortlist.engines._table_engine import (
     Once,
     Origin,
     UsersInMemory,
-    public_description,
+    shown_in_groups,
     shown_of,
     with_known,
 )
@@ -58,8 +58,7 @@ class RowsInMemory(UsersInMemory):
             known: Those of the private items that everybody knows, likewise.
             held: What was read, where several engines share it.
         """
-        super().__init__(table, public, held)
-        self._known, self.n_known = known, 0 if known is None else known.height
+        super().__init__(table, public, held, known)
         self.n_items = None if public is None else public.height
         self.can_show = _PRIVATE if public is None else (PublicCounts, UserSets, Contributions)
         self._grouped: dict[tuple[str, ...], RowsInGroups] = {}
@@ -84,15 +83,12 @@ class RowsInMemory(UsersInMemory):
         table: SensitiveTable = self._table
         return table
 
-    def about(self) -> dict[str, object]:
-        return public_description(self._table, self._public, self._known)
-
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """Show of each user at most `wants.bound` items, if there is a bound."""
         held, items = self._held()
-        if self._known is not None:
-            held, items = with_known(held, items, self._known)
+        if self.known is not None:
+            held, items = with_known(held, items, self.known)
         if wants.bound is not None:
             held = held.bounded(wants.bound, draws)
         yield shown_of(held, items, wants, self._public)
@@ -112,10 +108,6 @@ class _GroupsAndItems(NamedTuple):
     sets: GroupedSets
     groups: Coding
     items: Coding
-
-    def take(self, groups: Ints | Codes, items: Ints | Codes) -> pl.DataFrame:
-        """The columns of these groups, and those of these items."""
-        return self.groups.take(groups).hstack(self.items.take(items))
 
 
 class RowsInGroups:
@@ -142,9 +134,9 @@ class RowsInGroups:
         self.by, self.parts = tuple(self.types), table.parts
         self.held, self.pairs = Once(self._read, Origin(table)), Once(self._join)
 
-    def in_groups(self, public: pl.DataFrame | None) -> GroupedRows:
-        """An engine of each item in its group; the groups that everybody knows, if they do."""
-        return GroupedRows(self, public)
+    def in_groups(self, public: pl.DataFrame | None, known: pl.DataFrame | None) -> GroupedRows:
+        """An engine of each item in its group, by which groups and items everybody knows."""
+        return GroupedRows(self, public, known)
 
     def as_pairs(self) -> PairRows:
         """An engine where an item is a pair of a group and an item."""
@@ -206,29 +198,21 @@ class GroupedRows(UsersInMemory):
 
     can_show = (UserGroups,)
 
-    def __init__(self, rows: RowsInGroups, public: pl.DataFrame | None) -> None:
+    def __init__(
+        self, rows: RowsInGroups, public: pl.DataFrame | None, known: pl.DataFrame | None
+    ) -> None:
         """Read nothing yet.
 
         Args:
             rows: With a user, a group and an item each.
             public: The groups that everybody knows, one row each; None where they are private.
+            known: Those of the private items that everybody knows, one row an item.
         """
-        super().__init__(rows.table, public, rows.held)
+        super().__init__(rows.table, public, rows.held, known)
         self.by, self.items_are_public = rows.by, False
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
         """Show whole sets, which the mechanism bounds; of public groups, no others."""
-        known: _GroupsAndItems = self._held()
-        sets = known.sets
-        public: pl.DataFrame | None = self._public
-        if public is not None:
-            sets = sets.within(known.groups.find(public))
-
-        def named(positions: Ints) -> pl.DataFrame:
-            groups, items = np.divmod(positions, max(sets.n_items, 1))
-            if public is None:
-                return known.take(groups, items)
-            return public[groups].hstack(known.items.take(items))
-
-        yield ShownEvidence(sets, named)
+        held: _GroupsAndItems = self._held()
+        yield shown_in_groups(*held, self._public, self.known)

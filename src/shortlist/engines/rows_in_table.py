@@ -7,10 +7,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from shortlist.draws import Draws, Ints
-from shortlist.engines._table_engine import Origin, public_description, shown_of, with_known
+from shortlist.draws import Draws
+from shortlist.engines._table_engine import (
+    Origin,
+    public_description,
+    shown_in_groups,
+    shown_of,
+    with_known,
+)
 from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.rows_in_memory import RowsInGroups, RowsInMemory
 from shortlist.engines.tables._dialect import TableInEngine
@@ -39,7 +43,6 @@ class _UsersInEngine(Engine):
     """
 
     items_are_public = False
-    _known: pl.DataFrame | None = None
 
     def __init__(
         self,
@@ -48,11 +51,13 @@ class _UsersInEngine(Engine):
         public: pl.DataFrame | None,
         by: tuple[str, ...],
         *,
+        known: pl.DataFrame | None,
         may_fetch: bool,
     ) -> None:
         if may_fetch:
             in_engine = in_engine._replace(dialect=in_engine.dialect.beside_memory())
         self._table, self._in_engine, self._public = table, in_engine, public
+        self.known, self.n_known = known, 0 if known is None else known.height
         self._may_fetch = may_fetch
         self.columns, self.items, self.by = table.columns, table.items, by
         self._origin = Origin(table)
@@ -65,7 +70,7 @@ class _UsersInEngine(Engine):
     def about(self) -> dict[str, object]:
         """What is public, with a digest of the query that the rows are."""
         by = {"by": list(self.by)} if self.by else {}
-        known = public_description(self._table, self._public, self._known)
+        known = public_description(self._table, self._public, self.known)
         return {**known, **by, "query": self._in_engine.digest()}
 
     def identity(self) -> object:
@@ -143,9 +148,8 @@ class RowsInTable(_UsersInEngine):
         if table.where is not None:
             in_engine = filtered(in_engine, table.where)
         may_fetch &= in_engine.dialect.is_in_process
-        super().__init__(table, in_engine, public, by, may_fetch=may_fetch)
+        super().__init__(table, in_engine, public, by, known=known, may_fetch=may_fetch)
         self._fetched = RowsInMemory(table, public, known)
-        self._known, self.n_known = known, self._fetched.n_known
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
         self.can_show = self._fetched.can_show
@@ -190,10 +194,12 @@ class RowsInTable(_UsersInEngine):
         """What the rows are read from."""
         return self._table.parts
 
-    def in_groups(self, public: pl.DataFrame | None) -> GroupedTable:
-        """The same rows, each item in its group; the groups that everybody knows, if they do."""
+    def in_groups(self, public: pl.DataFrame | None, known: pl.DataFrame | None) -> GroupedTable:
+        """The same rows, each item in its group, by which groups and items everybody knows."""
         return GroupedTable(
-            self._table, self._in_engine, public, self.by, may_fetch=self._may_fetch
+            *(self._table, self._in_engine, public, self.by),
+            known=known,
+            may_fetch=self._may_fetch,
         )
 
     def as_pairs(self) -> RowsInTable:
@@ -216,7 +222,7 @@ class RowsInTable(_UsersInEngine):
             yield shown
 
     def _in_memory(self, table: SensitiveTable) -> Engine:
-        return RowsInMemory(table, self._public, self._known)
+        return RowsInMemory(table, self._public, self.known)
 
     @contextmanager
     def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
@@ -225,20 +231,20 @@ class RowsInTable(_UsersInEngine):
             values = read_sets(self._in_engine.rows, user, names, scratch)
             held = SetsInTable(values, scratch)
             items: Coding = ItemsInEngine(values.numbered, self._table.items, scratch)
-            if self._known is not None:
-                held, items = with_known(held, items, self._known)
+            if self.known is not None:
+                held, items = with_known(held, items, self.known)
             if wants.bound is not None:
                 held = held.bounded(wants.bound, draws)
             yield shown_of(held, items, wants, self._public)
 
 
 class GroupedTable(_UsersInEngine):
-    """Who holds what, in which group: groups may be public, and items are not."""
+    """Who holds what, in which group: groups may be public, and items known."""
 
     can_show = (UserGroups,)
 
     def _in_memory(self, table: SensitiveTable) -> Engine:
-        return RowsInGroups(table, len(self.by)).in_groups(self._public)
+        return RowsInGroups(table, len(self.by)).in_groups(self._public, self.known)
 
     @contextmanager
     def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
@@ -253,16 +259,7 @@ class GroupedTable(_UsersInEngine):
             items = ItemsInEngine(
                 sets.known, {n: t for n, t in types.items() if n not in by}, scratch
             )
-            public = self._public
-            if public is not None:
-                sets = sets.within(groups.find(public))
-
-            def named(positions: Ints) -> pl.DataFrame:
-                of_groups, of_items = np.divmod(positions, max(sets.n_items, 1))
-                found = groups.take(of_groups) if public is None else public[of_groups]
-                return found.hstack(items.take(of_items))
-
-            yield ShownEvidence(sets, named)
+            yield shown_in_groups(sets, groups, items, self._public, self.known)
 
 
 def _is_fetched(wants: Wants) -> bool:

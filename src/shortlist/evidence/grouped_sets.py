@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -62,11 +62,13 @@ class GroupedSets(UserGroups):
         parts: What users hold in them: set number p is of the group, and of the user, at place p of
             `groups.items`. Users' items lie in `parts.items` in the order of users.
         groups_are_public: Whether everybody knows the groups: then all codes are groups.
+        public: As in `UserGroups`.
     """
 
     groups: Contributions
     parts: Contributions
     groups_are_public: bool = False
+    public: Ints = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
 
     @classmethod
     def of_buckets(cls, buckets: Buckets, pairing: Pairing) -> GroupedSets:
@@ -125,7 +127,10 @@ class GroupedSets(UserGroups):
 
     @property
     def n_items(self) -> int:
-        return self.parts.n_items
+        return max(self.parts.n_items, int(self.public.max(initial=-1)) + 1)
+
+    def with_public(self, codes: Ints) -> GroupedSets:
+        return replace(self, public=np.sort(codes))
 
     def bounded(self, max_groups_per_user: int, draws: Draws) -> GroupedSets:
         if self.groups.largest <= max_groups_per_user:
@@ -137,9 +142,12 @@ class GroupedSets(UserGroups):
         known = places[self.groups.items] != kernels.NOWHERE
         kept = self._at(self._places().among(np.where(known, np.arange(len(known)), -1)))
         placed = replace(kept.groups, items=places[kept.groups.items], n_items=len(groups))
-        return GroupedSets(placed, kept.parts, groups_are_public=True)
+        return replace(kept, groups=placed, groups_are_public=True)
 
     def items(self) -> Contributions:
+        return self._united().with_public(self.public)
+
+    def _united(self) -> Contributions:
         groups, held = self.groups, self.parts
         if groups.largest <= 1:
             return held
@@ -153,7 +161,7 @@ class GroupedSets(UserGroups):
             ),
             lambda: [items, starts, sizes],
         )
-        return Contributions(starts, sizes, items, self.n_items)
+        return Contributions(starts, sizes, items, held.n_items)
 
     def among(self, groups: Ints, items: Ints) -> Contributions:
         held, sets = self.parts, self.groups

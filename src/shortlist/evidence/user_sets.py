@@ -189,10 +189,12 @@ class UserGroups(ABC):
     Attributes:
         groups: The groups that each user is in.
         groups_are_public: Whether everybody knows the groups: then all codes are groups.
+        public: Codes of the items that everybody knows, in whichever groups; as in `UserSets`.
     """
 
     groups: UserSets
     groups_are_public: bool
+    public: Ints
 
     @property
     @abstractmethod
@@ -203,6 +205,10 @@ class UserGroups(ABC):
     @abstractmethod
     def n_items(self) -> int:
         """How many codes of items there are."""
+
+    @abstractmethod
+    def with_public(self, codes: Ints) -> Self:
+        """The same, where everybody knows the items of these codes; nobody holds those beyond."""
 
     @abstractmethod
     def bounded(self, max_groups_per_user: int, draws: Draws) -> Self:

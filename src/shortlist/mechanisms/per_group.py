@@ -130,6 +130,7 @@ class PerGroup(Mechanism):
 
     evidence: ClassVar[type] = UserGroups
     discovers: ClassVar[bool | None] = True
+    takes_known_items: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "group_threshold", "item_threshold")
     score_unit: ClassVar[str | None] = "noisy clipped count"
 
@@ -245,6 +246,14 @@ class PerGroup(Mechanism):
         )
         public = "Public groups need not be found, and the counts get what that would cost."
         return [user, group, item, counted, again, ranked, public]
+
+    def explain_known(self) -> list[str]:
+        """That they are found for nothing."""
+        return [
+            "Known items take part whether anybody holds them or not, and need no delta.",
+            "If the rounds do not stop early, all known items are found.",
+            "Groups are found as if nothing were known.",
+        ]
 
     # --- the selection
 

@@ -24,7 +24,7 @@ from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.release.loading import load
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.pairs_in_groups import Groups
-from shortlist.sources.source import LIST_IS_PUBLIC, Source, opened
+from shortlist.sources.source import Source, known_before, opened
 from shortlist.table import SensitiveTable, Writing, open_table
 from shortlist.table.public_items import IN_TABLE, open_public_items
 
@@ -192,12 +192,6 @@ def _stays(table: SensitiveTable, *, pull: object) -> bool:
     return lies and not pull
 
 
-def _assumed(engine: RowsInMemory | RowsInTable) -> tuple[str, ...]:
-    if engine.n_known:
-        return (f"the list of {engine.n_known:,} known items was public before",)
-    return (LIST_IS_PUBLIC,) if engine.items_are_public else ()
-
-
 def _opened(name: str, items: object, table: SensitiveTable) -> pl.DataFrame | None:
     """What everybody knows, one row an item; None where that is nothing, as in an empty release."""
     if isinstance(items, str | os.PathLike) and str(items).endswith(".json"):
@@ -244,7 +238,7 @@ class Pairs(Source):
         super().__init__(
             engine,
             protects=f'all rows of any one "{user}"',
-            assumes=_assumed(engine) if assumes is None else assumes,
+            assumes=known_before(engine) if assumes is None else assumes,
             bounds={} if public else {"max_items_per_user": bound},
             budget=budget,
             users=users,
@@ -315,16 +309,11 @@ class Pairs(Source):
                 "omit {public_items}",
                 given={"by": ...},
             )
-        if self._rows.n_known:
-            raise InputError(
-                "groups make no use of {known_items}",
-                "omit one of the two",
-                given={"by": ...},
-            )
         require_count("max_groups_per_user", max_groups_per_user)
         return Groups(
             self._rows.grouped_by(by),
             public_groups,
+            known=self._rows.known,
             protects=self._protects,
             bounds={**self._bounds, "max_groups_per_user": int(max_groups_per_user)},
             budget=self._budget,

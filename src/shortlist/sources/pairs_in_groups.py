@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
@@ -14,8 +15,11 @@ from shortlist.planning import Bounds
 from shortlist.questions import Domain, Question, TopK, UserCounts
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
-from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
+from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source, known_before
 from shortlist.table.public_items import open_public_groups
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_groups}")
 
@@ -31,6 +35,7 @@ class Groups(Source):
         rows: RowsInGroups | RowsInTable,
         public_groups: object,
         *,
+        known: pl.DataFrame | None,
         protects: str,
         bounds: Bounds,
         budget: Chargeable | None,
@@ -42,10 +47,11 @@ class Groups(Source):
             public = open_public_groups(
                 public_groups, rows.types, table=rows.parts, otherwise=_ANOTHER_LIST
             )
+        engine = rows.in_groups(public, known)
         super().__init__(
-            rows.in_groups(public),
+            engine,
             protects=protects,
-            assumes=() if public is None else (GROUPS_ARE_PUBLIC,),
+            assumes=(*known_before(engine), *(() if public is None else (GROUPS_ARE_PUBLIC,))),
             bounds=bounds,
             budget=budget,
             users=users,
@@ -138,5 +144,12 @@ class Groups(Source):
                 "a domain is found pair by pair, and a public group saves nothing",
                 "omit it",
                 given={"public_groups": ...},
+            )
+        if self._engine.n_known:
+            raise InputError(
+                "a domain is found pair by pair, and a list of items names no pair",
+                "omit {by}; name the columns of groups as further columns of an {item}, and list "
+                "pairs of a group and an item",
+                given={"known_items": ...},
             )
         return self._pairs

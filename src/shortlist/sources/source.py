@@ -294,3 +294,10 @@ def require_question(question: object) -> None:
             "must be a question, such as shortlist.TopK(20) or shortlist.Domain()",
             given={"question": question},
         )
+
+
+def known_before(engine: Engine) -> tuple[str, ...]:
+    """What is assumed of the items that everybody knows, if there are any."""
+    if engine.n_known:
+        return (f"the list of {engine.n_known:,} known items was public before",)
+    return (LIST_IS_PUBLIC,) if engine.items_are_public else ()

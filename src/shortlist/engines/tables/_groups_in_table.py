@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class GroupsInTable(UserGroups):
             and those of items.
         known: The items by numbers, in whichever groups; how many hold them is not told.
         groups_are_public: Whether everybody knows the groups.
+        public: As in `UserGroups`.
     """
 
     groups: SetsInTable
@@ -42,6 +43,7 @@ class GroupsInTable(UserGroups):
     known: NumberedItems
     scratch: Scratch
     groups_are_public: bool = False
+    public: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
     @classmethod
     def of(cls, pairs: SetsRead, n_by: int, scratch: Scratch) -> GroupsInTable:
@@ -63,7 +65,10 @@ class GroupsInTable(UserGroups):
 
     @property
     def n_items(self) -> int:
-        return self.known.n
+        return max(self.known.n, int(self.public.max(initial=-1)) + 1)
+
+    def with_public(self, codes: Ints) -> GroupsInTable:
+        return replace(self, public=np.sort(codes))
 
     def bounded(self, max_groups_per_user: int, draws: Draws) -> GroupsInTable:
         """Each user keeps the groups of the smallest hash, under a fresh key."""
@@ -86,7 +91,8 @@ class GroupsInTable(UserGroups):
         if self.groups.largest > 1:  # in one group, each item is held once
             held = held.distinct()
         sets, users = self.scratch.dialect.counted(held, self.scratch)
-        return SetsInTable(_side(sets, users, self.known), self.scratch)
+        own = SetsInTable(_side(sets, users, self.known), self.scratch)
+        return own.with_public(self.public)
 
     def among(self, groups: Ints, items: Ints) -> SetsInTable:
         """What a user holds are then places, which are their own numbers."""
