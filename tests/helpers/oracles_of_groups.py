@@ -23,7 +23,7 @@ OPEN, SPREAD, MOVED, ALONE, HELD, NOISE_WEIGHT = 2.0, 0.5, 2.0, 4.0, 1.5, 0.3
 SEEN = 1.0  # of groups that were found
 
 
-def in_groups(_mechanism, data, n_pairs, _draws=None, *, public=False):
+def in_groups(_mechanism, data, n_pairs, _draws=None, *, public=False, known=()):
     """What is shown of users who each hold a set of pairs."""
     rows = [(user, pair) for user, pairs in enumerate(data) for pair in sorted(pairs)]
     users, pairs = np.array(rows, np.uint32).reshape(-1, 2).T.copy()
@@ -32,16 +32,16 @@ def in_groups(_mechanism, data, n_pairs, _draws=None, *, public=False):
     sets = GroupedSets.of_pairs(
         held, codes % N_GROUPS, codes // N_GROUPS, N_GROUPS, (n_pairs + 1) // N_GROUPS
     )
-    return replace(sets, groups_are_public=public)
+    return replace(sets, groups_are_public=public).with_public(np.array(known, np.int64))
 
 
-def groups_oracle(mechanism, data, *, public=False, seen=SEEN):
+def groups_oracle(mechanism, data, *, public=False, seen=SEEN, known=()):
     """Each outcome: the places of groups and items in their order, and their noisy counts."""
     outcomes = Counter()
     for kept, p in kept_groups(data, mechanism.max_groups_per_user):
         groups = found_groups(mechanism, kept) if not public else {tuple(range(N_GROUPS)): 1.0}
         for (order, q), (items, s) in itertools.product(
-            groups.items(), found_items(mechanism, kept).items()
+            groups.items(), found_items(mechanism, kept, known).items()
         ):
             for told, t in looked_at(mechanism, kept, order, dict(items), public=public, seen=seen):
                 outcomes[told] += p * q * s * t
@@ -71,7 +71,7 @@ def found_groups(mechanism, kept):
     return groups
 
 
-def found_items(mechanism, kept):
+def found_items(mechanism, kept, known=()):
     """Each order of found items, with how common each seems, and its chance."""
     sets = [frozenset(pair // N_GROUPS for pair in user) for user in kept]
     lost = mechanism.delta * mechanism.threshold_share * (1 - LOSS_OF_GROUPS)
@@ -79,22 +79,29 @@ def found_items(mechanism, kept):
     return averaged(
         sets,
         bound,
-        lambda bounded: found_in_a_round(mechanism, bounded, OF_ITEMS, lost, bound, grid),
+        lambda bounded: found_in_a_round(mechanism, bounded, OF_ITEMS, lost, bound, grid, known),
     )
 
 
-def found_in_a_round(mechanism, sets, share, lost, bound, grid):
-    """Weighted Gaussian on a coarse grid: what passes, with its noisy weight, the largest first."""
+def found_in_a_round(mechanism, sets, share, lost, bound, grid, known=()):
+    """Weighted Gaussian on a coarse grid: what passes, with its noisy weight, the largest first.
+
+    What is known passes in any case.
+    """
     sigma = 1 / math.sqrt(2 * gaussians(mechanism) * share)
     least = max(1 / math.sqrt(d) + sigma * upper(lost / d) for d in range(1, bound + 1))
     sets = [held for held in sets if held]
-    sums = {x: w for x, w in enumerate(weights_of(sets, 3)) if w > 0}
+    sums = {x: w for x, w in enumerate(weights_of(sets, 3)) if w > 0 or x in known}
     step, outcomes = grid.step * BITS, Counter()
     laws = [law_on_grid(grid, weight, sigma) for weight in sums.values()]
     for rounded in itertools.product(*laws):
         p = math.prod(q for _, q in rounded)
         told = zip(sums, rounded, strict=True)
-        passed = {x: step * value for x, (value, _) in told if value and step * value >= least}
+        passed = {
+            x: step * value if value else 0.0
+            for x, (value, _) in told
+            if x in known or (value and step * value >= least)
+        }
         for order, q in orders(passed):
             outcomes[tuple((x, passed[x]) for x in order)] += p * q
     return outcomes

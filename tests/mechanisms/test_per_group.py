@@ -58,6 +58,18 @@ def test_the_law_with_other_parameters(given):
     assert oracle.distance(mechanism, mechanism) < ORACLE.within
 
 
+def test_the_law_with_an_item_that_everybody_knows():
+    mechanism, known = coarse(max_items_per_user=1), (0,)
+    shown = partial(in_groups, known=known)
+    oracle = replace(
+        ORACLE,
+        law=partial(groups_oracle, known=known),
+        small=replace(ORACLE.small, evidence=shown),
+        data=[(), (ONE,) * 3, (OTHER,) * 8, (ONE,) * 7 + (BOTH,)],
+    )
+    assert oracle.distance(mechanism, mechanism) < ORACLE.within
+
+
 def test_users_in_both_of_two_found_groups_have_their_law():
     mechanism = coarse(max_groups_per_user=2)
     oracle = replace(ORACLE, data=[(BOTH,) * 10])

@@ -10,19 +10,21 @@ from shortlist.algorithms.search_in_rounds import Search
 from shortlist.audit import Verdict
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.evidence.contributions import Contributions
-from shortlist.mechanisms import AdaptiveGaussian, PolicyGreedy
+from shortlist.evidence.grouped_sets import GroupedSets
+from shortlist.mechanisms import AdaptiveGaussian, PerGroup, PolicyGreedy
 from shortlist.mechanisms.registry import every_mechanism
 
 ROUNDS = AdaptiveGaussian(epsilon=1.0, delta=0.001, max_items_per_user=2, rounds=2)
 GREEDY = PolicyGreedy(epsilon=1.0, delta=0.001)
+GROUPS = PerGroup(k=1, epsilon=1.0, delta=1e-6, max_items_per_user=2).audit_hints().coarse
 
 
-def broken(mechanism, *, knowing=True):
-    findings = audit_exactly(mechanism, quick=True, knowing=knowing)
+def broken(mechanism, *, knowing=True, **given):
+    findings = audit_exactly(mechanism, quick=True, knowing=knowing, **given)
     return {each.claim for each in findings if each.verdict is Verdict.BROKEN}
 
 
-@pytest.mark.parametrize("mechanism", [ROUNDS, GREEDY], ids=["rounds", "policy"])
+@pytest.mark.parametrize("mechanism", [ROUNDS, GREEDY, GROUPS], ids=["rounds", "policy", "groups"])
 def test_claims_hold(mechanism):
     assert broken(mechanism) == set()
 
@@ -35,6 +37,7 @@ def test_the_audit_of_a_mechanism_looks_at_known_items():
         "AdaptiveHittingSet",
         "AdaptiveTopK",
         "ChosenBound",
+        "PerGroup",
         "PolicyGreedy",
     }
 
@@ -49,6 +52,16 @@ def test_a_known_item_that_takes_part_only_if_it_is_held_is_found(mechanism, mon
     monkeypatch.setattr(Contributions, "with_public", if_held)
     assert "delta with known items" in broken(mechanism)
     assert broken(mechanism, knowing=False) == set()
+
+
+def test_in_groups_it_is_found_likewise(monkeypatch):
+    right = GroupedSets.with_public
+
+    def if_held(self, codes):
+        return right(self, codes[self.items().counts[codes] > 0])
+
+    monkeypatch.setattr(GroupedSets, "with_public", if_held)
+    assert "delta with known items" in broken(GROUPS, families=[[(0,), (1,)]])
 
 
 def test_lower_thresholds_of_all_items_are_found(monkeypatch):

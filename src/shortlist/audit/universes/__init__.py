@@ -14,7 +14,12 @@ from shortlist.audit.universes.of_counts import (
     OfWins,
 )
 from shortlist.audit.universes.of_outcomes import OfOutcomes
-from shortlist.audit.universes.of_user_sets import OfContributions, OfGroupedSets, OfKnownItems
+from shortlist.audit.universes.of_user_sets import (
+    OfContributions,
+    OfGroupedSets,
+    OfKnownGroupedItems,
+    OfKnownItems,
+)
 from shortlist.audit.universes.small_universe import Data, Universe
 from shortlist.errors import InputError
 from shortlist.evidence import (
@@ -47,6 +52,13 @@ _UNIVERSES: dict[type, type[Universe]] = {
 }
 """By what a mechanism looks at."""
 
+_KNOWING: dict[type, type[Universe]] = {
+    UserSets: OfKnownItems,
+    Contributions: OfKnownItems,
+    UserGroups: OfKnownGroupedItems,
+}
+"""Likewise, where one of the items is known."""
+
 
 def universe_of(mechanism: Mechanism, *, quick: bool = False, knowing: bool = False) -> Universe:
     """The small universes of the evidence that a mechanism looks at.
@@ -56,7 +68,7 @@ def universe_of(mechanism: Mechanism, *, quick: bool = False, knowing: bool = Fa
         quick: With fewer and smaller data sets.
         knowing: With an item that everybody knows, for a mechanism that takes known items.
     """
-    kind = OfKnownItems if knowing else _UNIVERSES.get(mechanism.evidence)
+    kind = (_KNOWING if knowing else _UNIVERSES).get(mechanism.evidence)
     if kind is not None:
         return kind(mechanism, quick=quick)
     raise InputError(

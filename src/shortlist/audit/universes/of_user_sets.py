@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import ClassVar
@@ -280,3 +281,23 @@ class OfGroupedSets(OfContributions):
         pairs = self._sets_of(data, range(n_pairs))
         items = -(-n_pairs // N_GROUPS)
         return GroupedSets.of_pairs(pairs, codes % N_GROUPS, codes // N_GROUPS, N_GROUPS, items)
+
+
+class OfKnownGroupedItems(OfGroupedSets):
+    """The same, where everybody knows both groups, and the first of the items.
+
+    In groups that are to be found, few users would tell nothing of items.
+    """
+
+    sizes: ClassVar[dict[int, int]] = {1: 3, 2: 1}
+    quick_sizes = branched_sizes = sizes
+
+    def large(self) -> Iterator[list[Data]]:
+        return iter(())
+
+    def n_items(self, data: Data) -> int:
+        return max(1, super().n_items(data))
+
+    def evidence_of(self, data: Data) -> GroupedSets:  # type: ignore[override]
+        known = super().evidence_of(data).with_public(np.zeros(1, np.int64))
+        return replace(known, groups_are_public=True)
