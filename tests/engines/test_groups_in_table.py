@@ -304,6 +304,17 @@ def test_answers_are_those_of_memory(place):
         assert place.left() == []
 
 
+def test_known_items_are_those_of_memory(place):
+    """Of which some are held by nobody."""
+    given = {"known_items": ["nobody's", "Dune", "nobody's too"]}
+    source, known = place.source(plays(), **given), Memory().source(plays(), **given)
+    found, expected = (
+        QUESTIONS["several groups"](each, random=SeededBits(3), **ASKED) for each in (source, known)
+    )
+    assert sorted(found.items) == sorted(expected.items)
+    assert place.left() == []
+
+
 def test_a_guarantee_says_where_users_are_bounded(engine):
     plan = engine.source(plays()).grouped("country").plan(sl.TopK(2), **ASKED)
     assert any(said.startswith("users are bounded in") for said in plan.guarantee.assumes)

@@ -86,22 +86,19 @@ def found_items(mechanism, kept, known=()):
 def found_in_a_round(mechanism, sets, share, lost, bound, grid, known=()):
     """Weighted Gaussian on a coarse grid: what passes, with its noisy weight, the largest first.
 
-    What is known passes in any case.
+    What is known passes as soon as it does so by mistake with a chance of 1 %.
     """
     sigma = 1 / math.sqrt(2 * gaussians(mechanism) * share)
     least = max(1 / math.sqrt(d) + sigma * upper(lost / d) for d in range(1, bound + 1))
     sets = [held for held in sets if held]
     sums = {x: w for x, w in enumerate(weights_of(sets, 3)) if w > 0 or x in known}
+    bars = {x: min(least, sigma * upper(0.01)) if x in known else least for x in sums}
     step, outcomes = grid.step * BITS, Counter()
     laws = [law_on_grid(grid, weight, sigma) for weight in sums.values()]
     for rounded in itertools.product(*laws):
         p = math.prod(q for _, q in rounded)
         told = zip(sums, rounded, strict=True)
-        passed = {
-            x: step * value if value else 0.0
-            for x, (value, _) in told
-            if x in known or (value and step * value >= least)
-        }
+        passed = {x: step * value for x, (value, _) in told if value and step * value >= bars[x]}
         for order, q in orders(passed):
             outcomes[tuple((x, passed[x]) for x in order)] += p * q
     return outcomes

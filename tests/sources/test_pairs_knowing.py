@@ -93,6 +93,17 @@ def test_a_release_is_a_list_as_it_is_and_as_it_was_saved(tmp_path):
     assert all(answer.scores == answers[0].scores for answer in answers)
 
 
+def test_items_are_known_in_groups():
+    held = table(sizes=(2000, 40)).with_columns(place=pl.lit("a"))
+    given = {"by": "place", "random": SeededBits(1), **PRICE}
+    ask = lambda known: knowing(known, held).top_k(9, **given).items
+    assert ask(None) == [("a", "0")]
+    assert ask(["0", "1", "nobody holds it"]) == [("a", "0"), ("a", "1")]
+    plan = knowing(["0"], held).grouped("place").plan(sl.TopK(2), **PRICE)
+    assert "the list of 1 known items was public before" in plan.guarantee.assumes
+    assert "a known item is found if its mean noisy weight" in plan.explain()
+
+
 def test_after_a_release_that_names_nothing_nothing_is_known():
     empty = knowing(None, table(sizes=(1,))).domain(**PRICE)
     assert empty.items == []
@@ -156,7 +167,9 @@ def test_what_makes_no_use_of_them_is_refused():
     asked = knowing(["0"])
     ask = lambda: asked.domain(**PRICE, mechanism=WeightedGaussian)
     refusal(ask, "mechanism=WeightedGaussian", "no use of known_items", "omit")
-    refusal(lambda: asked.domain(**PRICE, by="title"), "by", "no use of known_items", "omit")
+    grouped = table().with_columns(place=pl.lit("a"))
+    by_place = lambda: knowing(["0"], grouped).domain(**PRICE, by="place")
+    refusal(by_place, "known_items", "names no pair", "omit by", "further columns of an item")
     refusal(lambda: knowing(["0"], public_items=["1"]), "known_items", "public_items", "omit one")
 
 
@@ -176,10 +189,10 @@ def test_a_list_that_is_none_is_refused():
 
 def test_the_command_takes_a_list(run, complaint, tmp_path):
     last, file = str(tmp_path / "last.json"), tmp_path / "plays.parquet"
-    table().write_parquet(file)
+    table().with_columns(place=pl.lit("a")).write_parquet(file)
     assert run(*domain(file), "--output", last)[0] == 0
     knowing, alone = (run(*domain(file), *more)[1] for more in (("--known-items", last), ()))
     assert "known items was public before" in " ".join(knowing.split())
     assert "known" not in alone
-    told = complaint(*domain(file), "--known-items", last, "--by", "title")
-    assert "groups make no use of --known-items" in told
+    told = complaint(*domain(file), "--known-items", last, "--by", "place")
+    assert "a list of items names no pair" in told

@@ -79,6 +79,7 @@ class Progress:
         so_far: The noisy sums of all rounds, part by part, in steps, shape (n,).
         sums: What users add in the round to come, of every item there could be.
         boosts: How much weight each of these is worth in it; None in the first round.
+        of_known: By whose thresholds known items are found.
         rounds: How many rounds were run.
         is_known: Whether everybody knows it, of every item there could be; None if of none.
     """
@@ -89,6 +90,7 @@ class Progress:
     items: Ints
     so_far: Ints
     sums: Ints
+    of_known: Search
     boosts: NDArray[np.int16] | None = None
     rounds: int = 0
     is_known: NDArray[np.bool_] | None = None
@@ -98,6 +100,13 @@ class Progress:
         """Places in `items` of those that everybody knows."""
         none = np.empty(0, np.int64)
         return none if self.is_known is None else np.flatnonzero(self.is_known[self.items])
+
+    def known_from(self, search: Search | None) -> Ints:
+        """The known items not found, or of these those that the last round of a search finds."""
+        known = self.known
+        if search is not None:
+            known = known[self.so_far[known] >= search._bars[-1]]  # noqa: SLF001 - of this module
+        return self.items[known]
 
     @property
     def sums_of_items(self) -> Ints:
@@ -255,18 +264,17 @@ class Search:
 
         An item that nobody holds reaches them in any round with a chance of 1 %.
         """
-        # Found with less, it would be ranked by fewer rounds; in the end all of them are found.
-        if self.towards is Towards.NEXT_THRESHOLD:
-            return self
         spread = (self.schedule.whole / self.schedule.so_far(r + 1) for r in range(len(self._sds)))
         chances = np.array(self.schedule.losses) * _BY_MISTAKE
         far = -normal_quantiles(chances) * self.sigma * np.sqrt(list(spread))
         thresholds = tuple(np.minimum(far, self.thresholds).tolist())
         return replace(self, limits=self.limits._replace(thresholds=thresholds))
 
-    def head_start(self, r: int, step: int) -> int:
+    def _head_start(self, progress: Progress, r: int, step: int) -> int:
         """By how much less known items need to be found in round r: see `_bar`."""
-        return self._bar(r, step) - self.of_known._bar(r, step)  # noqa: SLF001 - it is one of this class
+        if progress.is_known is None:
+            return 0
+        return self._bar(r, step) - progress.of_known._bar(r, step)  # noqa: SLF001 - of this class
 
     @cached_property
     def _tables(self) -> list[_TableOfBoosts]:
@@ -278,7 +286,7 @@ class Search:
 
         In the last round nothing is asked but whether an item is found, so that it is a coin.
         """
-        progress = self.begin(held)
+        progress = self.begin(held, self.of_known)
         first = self.observe(progress, draws)
         found = [first.found]
         for _ in range(self.schedule.rounds - 2):
@@ -291,10 +299,18 @@ class Search:
         order = np.argsort(positions)
         return Found(positions[order], weights[order])
 
-    def found_early(self, stop: StopRule | None, held: UserSets, draws: Draws) -> FoundEarly:
+    def found_early(
+        self,
+        stop: StopRule | None,
+        held: UserSets,
+        draws: Draws,
+        last_of_known: Search | None = None,
+    ) -> FoundEarly:
         """The items found, of users' bounded sets, until the rule says that these are enough.
 
-        If all rounds are run, all known items are among them.
+        Known items need as much as others: found with less, they would be ranked by fewer rounds.
+        If all rounds are run, all known items are among them, or those that reach the last
+        threshold of another search.
         """
         progress = self.begin(held)
         told: list[Observed] = []
@@ -302,7 +318,7 @@ class Search:
         while True:
             told.append(self.observe(progress, draws))
             if progress.rounds == self.schedule.rounds:
-                told[-1] = told[-1].with_found(progress.items[progress.known])
+                told[-1] = told[-1].with_found(progress.known_from(last_of_known))
             estimates = np.append(estimates, self._estimates(told) * self.step)
             n = progress.rounds
             if n == self.schedule.rounds or (stop and stop.is_enough(self, n, estimates)):
@@ -326,8 +342,8 @@ class Search:
             squares += part * worth * worth
         return products / squares
 
-    def begin(self, held: UserSets) -> Progress:
-        """Each user spreads weight evenly."""
+    def begin(self, held: UserSets, of_known: Search | None = None) -> Progress:
+        """Each user spreads weight evenly; known items have thresholds of their own, if given."""
         held, codes = held.renumbered()
         sums, is_known = held.added_by_size(self._even_weights(held.largest)), None
         takes_part = sums > 0  # nobody else has any
@@ -337,14 +353,15 @@ class Search:
             takes_part |= is_known
         items = np.flatnonzero(takes_part)
         nothing = np.zeros(len(items), np.int64)
-        return Progress(held, codes, held.steering(), items, nothing, sums, is_known=is_known)
+        steering, of_known = held.steering(), of_known or self
+        return Progress(held, codes, steering, items, nothing, sums, of_known, is_known=is_known)
 
     def observe(self, progress: Progress, draws: Draws) -> Observed:
         """Add noise to what users add; find what reaches the bar by all noisy sums so far."""
         r, items = progress.rounds, progress.items
         noisy = self._noisy(progress.sums_of_items, r, draws)
         progress.rounds += 1
-        head_start = 0 if progress.is_known is None else self.head_start(r, self.grid.step)
+        head_start = self._head_start(progress, r, self.grid.step)
         found = progress.hear(noisy, self.schedule.parts[r], self._bars[r], head_start)
         return Observed(items, noisy, progress.boosts, found)
 
@@ -354,7 +371,7 @@ class Search:
         boosts = self._boosts(r, progress.so_far)
         if progress.is_known is not None:
             known = progress.known
-            boosts[known] = self.of_known._boosts(r, progress.so_far[known])  # noqa: SLF001 - likewise
+            boosts[known] = progress.of_known._boosts(r, progress.so_far[known])  # noqa: SLF001 - likewise
         if len(boosts) < held.n_items:
             boosts, left = np.full(held.n_items, -1, np.int16), boosts
             boosts[progress.items] = left
@@ -368,7 +385,7 @@ class Search:
         """The positions of what the last round finds, without its noise."""
         last = self._last(progress.so_far, progress.sums_of_items)
         if progress.is_known is not None:
-            last.gaps[progress.known] += self.head_start(progress.rounds, 1)
+            last.gaps[progress.known] += self._head_start(progress, progress.rounds, 1)
         rare_below = math.floor(-_RARE * last.sd / last.unit)
         heads = rare_coins(last.gaps, lambda gaps: replace(last, gaps=gaps), rare_below, draws)
         return progress.items[heads]

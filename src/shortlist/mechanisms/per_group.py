@@ -248,11 +248,12 @@ class PerGroup(Mechanism):
         return [user, group, item, counted, again, ranked, public]
 
     def explain_known(self) -> list[str]:
-        """That they are found for nothing."""
+        """What the known ones among the items need."""
+        least = self._items.search.of_known.threshold
         return [
             "Known items take part whether anybody holds them or not, and need no delta.",
-            "If the rounds do not stop early, all known items are found.",
-            "Groups are found as if nothing were known.",
+            f"In the end, a known item is found if its mean noisy weight is at least {least:.4g}.",
+            "Groups are found as if no items were known.",
         ]
 
     # --- the selection
@@ -328,7 +329,8 @@ class _Part(NamedTuple):
 
     def found(self, stop: StopRule | None, held: UserSets, draws: Draws) -> _FoundCodes:
         """What the rounds find of users' bounded sets, best first."""
-        found = self.search.found_early(stop, held, draws)
+        # Known items that hardly anybody holds are left out: these would clip the others' counts.
+        found = self.search.found_early(stop, held, draws, self.search.of_known)
         order = best_first(found.estimates, draws)
         left = self.share * self.search.schedule.left(found.rounds)
         return _FoundCodes(found.items[order], found.estimates[order], left)

@@ -61,14 +61,14 @@ def test_in_groups_it_is_found_likewise(monkeypatch):
         return right(self, codes[self.items().counts[codes] > 0])
 
     monkeypatch.setattr(GroupedSets, "with_public", if_held)
-    assert "delta with known items" in broken(GROUPS, families=[[(0,), (1,)]])
+    assert "curve with known items" in broken(GROUPS, families=[[(0,), (1,)]])
 
 
 def test_lower_thresholds_of_all_items_are_found(monkeypatch):
     right = Search.begin
 
-    def begins(self, held):
-        progress = right(self, held)
+    def begins(self, held, of_known):
+        progress = right(self, held, of_known)
         if len(held.public):
             progress.is_known = np.ones(len(progress.sums), np.bool_)
         return progress
