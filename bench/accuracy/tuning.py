@@ -77,7 +77,7 @@ TRIED = (
         "9 cells clearly fewer than PolicyGreedy; on Steam games and AskReddit bigrams within "
         "noise of the rounds, but for Steam games at epsilon 3 and a bound of 10 (1.7 % "
         "fewer, and 5 % fewer than PolicyGreedy). It was dropped: PolicyGreedy has no "
-        "weights, so that no list would have them, or an order.",
+        "weights, so that no list would have them, or an order."
     ),
     (
         "PolicyGreedy at small bounds that are given: at 2, where sets of five tables were "
