@@ -242,6 +242,7 @@ def python_knows():
             sl.Budget,
             sl.Budget.create,
             sl.load,
+            sl.days,
             *methods,
             *kinds,
             *filter(inspect.isclass, held),

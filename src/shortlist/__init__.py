@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shortlist.sources.pairs_in_groups import Groups
     from shortlist.sources.store import Store, store
     from shortlist.table.public_items import IN_TABLE
+    from shortlist.table.row_filters import days
 
 __all__ = [
     "IN_TABLE",
@@ -67,6 +68,7 @@ __all__ = [
     "bounds",
     "comparisons",
     "counts",
+    "days",
     "diff",
     "experiments",
     "load",
@@ -102,6 +104,7 @@ _HOMES = {
     "__version__": "shortlist._version",
     "comparisons": "shortlist.sources.comparisons",
     "counts": "shortlist.sources.counts",
+    "days": "shortlist.table.row_filters",
     "diff": "shortlist.release.differences",
     "load": "shortlist.release.loading",
     "pairs": "shortlist.sources.pairs",

@@ -50,3 +50,29 @@ def test_a_refusal_quotes_the_piece(complaint, people):
 def test_it_goes_with_rows_of_users(complaint, tmp_path):
     line = in_store(f"sqlite:///{tmp_path}/items.db", "--where", "name = 'a'")
     assert "--where goes with --user" in complaint(*line)
+
+
+@pytest.fixture
+def dated(tmp_path):
+    held = [("a", "2026-10-31"), ("b", "2026-11-01"), ("c", "2026-11-07 23:59")]
+    rows = [(u, *each) for u in range(300) for each in held]
+    path = tmp_path / "dated.csv"
+    pl.DataFrame(rows, schema=["user", "title", "a day"], orient="row").write_csv(path)
+    return path
+
+
+def test_only_some_days_count(in_json, dated):
+    span = ("--time", "a day", "--from", "2026-11-01", "--to", "2026-11-07")
+    found = in_json(*domain(dated, *span, "--where", "title <> 'b'"))
+    assert [row["title"] for row in found["items"]] == ["c"]
+    assert found["about"]["where"] == (
+        "title <> 'b' AND TRY_CAST(\"a day\" AS DATE) >= DATE '2026-11-01' "
+        "AND TRY_CAST(\"a day\" AS DATE) <= DATE '2026-11-07'"
+    )
+
+
+def test_days_that_are_none_are_refused(complaint, dated):
+    asked = domain(dated, "--time", "a day")
+    assert "--from and --to: there is no day" in complaint(*asked)
+    assert '--to "7.11.26": must be a day' in complaint(*asked, "--to", "7.11.26")
+    assert "--from goes with --time" in complaint(*domain(dated, "--from", "2026-11-01"))

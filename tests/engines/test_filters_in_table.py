@@ -35,6 +35,11 @@ FILTERS = [
     "try_cast(c as bigint) is null",
     "try_cast(c as bigint) in (7, 999999999999999999)",
     "not try_cast(c as bigint) = 7",
+    "try_cast(y as date) >= date '2026-11-01'",
+    "try_cast(y as date) in (date '2026-10-31', date '2026-11-01')",
+    "not try_cast(y as date) < date '2026-11-02'",
+    "try_cast(y as date) is null",
+    "try_cast(d as date) < date '2026-11-01'",
     "n > 0",
     "n = 9007199254740993",
     "n between -1 and 7",
@@ -64,6 +69,7 @@ OF_TIMES = [
     "s >= date '2026-11-01'",
     "s < date '9999-12-31'",
     "s is null",
+    "try_cast(s as date) between date '2026-10-31' and date '2026-11-01'",
 ]
 UNSIGNED = ["w"]  # which PostgreSQL and Spark have not
 

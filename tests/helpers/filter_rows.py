@@ -26,6 +26,10 @@ TEXTS = [
     "[x]",
 ]
 DIGITS = ["7", "-7", "007", "+7", " 7", "7.0", "x", "", "--7", "7\n", "9" * 18, "9" * 19, "٧", "-"]
+WRITTEN_DAYS = [
+    *("2026-11-01", "2026-10-31T23:59", "9999-12-31", "2026-11-01x", "2026-99-99", ""),
+    *("2026-11-0", "01.11.2026", "2026/11/01", " 2026-11-01", "-2026-11-01", "٢٠٢٦-11-01"),
+]
 VALUES = {
     "t": (pl.String, TEXTS),
     "u": (pl.String, TEXTS),
@@ -38,10 +42,11 @@ VALUES = {
     "s": (pl.Datetime("us"), TIMES),
     "b": (pl.Boolean, [True, False]),
     "my col": (pl.String, TEXTS),
+    "y": (pl.String, WRITTEN_DAYS),
 }
 
 
-PACES = [17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59]
+PACES = [17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61]
 """Primes, so that each column goes through all its values, at its own pace."""
 
 

@@ -3,6 +3,8 @@
 import datetime as dt
 import math
 import operator
+import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import shortlist as sl
 from helpers.filter_rows import DAYS, ROWS, TIMES, VALUES, frame
 from helpers.reading import refusal
 from helpers.refusals import MARKER
@@ -54,6 +57,14 @@ def cast_of(row, name):
     return int(text) if plain and digits.isdigit() and len(digits) <= 18 else None
 
 
+def day_of(row, name):
+    value = row[name]
+    if isinstance(value, str):
+        begins = re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", value)
+        return tuple(map(int, begins[0].split("-"))) if begins else None
+    return value and value.timetuple()[:3]
+
+
 def literal(value):
     if isinstance(value, bool):
         return str(value).upper()
@@ -93,13 +104,18 @@ def null_or(meaning, *values):
 def comparisons(draw):
     name = draw(st.sampled_from(list(VALUES)))
     cast = name == "c" and draw(st.booleans())
+    as_day = name in ("d", "s", "y") and draw(st.booleans())
     left, of = (f"try_cast({name} as bigint)", cast_of) if cast else (sql_name(name), value_of)
+    if as_day:
+        left, of = f"try_cast({name} as date)", day_of
     sign = draw(st.sampled_from(["=", "<>"] if name == "b" else list(SIGNS)))
-    of_kind = [0, 7, -7] if cast else ordinary(VALUES[name][1])
-    if name == "s":
+    of_kind = [0, 7, -7] if cast else DAYS if as_day else ordinary(VALUES[name][1])
+    if name == "s" and not as_day:
         of_kind = [*of_kind, *DAYS]
     value = draw(st.sampled_from(of_kind))
-    meant = dt.datetime.combine(value, dt.time()) if name == "s" and value in DAYS else value
+    is_midnight = name == "s" and not as_day and value in DAYS
+    meant = dt.datetime.combine(value, dt.time()) if is_midnight else value
+    meant = value.timetuple()[:3] if as_day else meant
     if draw(st.booleans()):
         text = f"{left} {sign} {literal(value)}"
     else:
@@ -279,7 +295,7 @@ def test_what_some_versions_of_the_parser_do_not_know_is_refused_by_all():
     refusal(lambda: kept(frame(), "n between symmetric 1 and 2"), "where=", "A filter has columns")
 
 
-@pytest.mark.parametrize("where", [7, b"b", ["b"], "b or " * 500 + "b"])
+@pytest.mark.parametrize("where", [7, b"b", [], ["b", 7], "b or " * 500 + "b"])
 def test_what_is_no_text_or_too_long_is_refused(where):
     refusal(lambda: kept(frame(), where), "a condition in SQL, of at most 2,000 characters")
 
@@ -337,3 +353,47 @@ def test_a_column_that_is_of_another_kind_than_was_said_is_refused():
     held = pl.LazyFrame({"user": [1], "item": [1], "n": [1]})
     lying = held.map_batches(lambda f: f.cast({"n": pl.String}), validate_output_schema=False)
     refusal(lambda: kept(lying, "n = 1"), "of another kind than the type of the column says")
+
+
+# --- days
+
+
+TEXTS = ["2026-10-31", "2026-11-01", "2026-11-30T23:59", "2026-12-01", "30.11.2026", "", "2026-11"]
+
+
+def of_texts(texts):
+    return pl.DataFrame({"user": range(len(texts)), "item": range(len(texts)), "day": texts})
+
+
+def test_texts_that_begin_with_a_day_lie_in_a_span():
+    held = of_texts(TEXTS)
+    assert kept(held, sl.days("day", "2026-11-01", "2026-11-30")) == [1, 2]
+    assert kept(held, sl.days("day", first_day=dt.date(2026, 11, 1))) == [1, 2, 3]
+    assert kept(held, sl.days("day", last_day="2026-11-30")) == [0, 1, 2]
+    assert kept(held, "not try_cast(day as date) = date '2026-12-01'") == [0, 1, 2]
+
+
+def test_a_span_is_of_days_and_a_timestamp_counts_until_midnight():
+    times = [dt.datetime.fromisoformat(s) for s in ("2026-11-30T23:59:59.999999", "2026-12-01")]
+    assert kept(of_texts(times), sl.days("day", "2026-11-30", "2026-11-30")) == [0]
+    dates = of_texts([time.date() for time in times])
+    assert kept(dates, sl.days("day", last_day="2026-11-30")) == [0]
+
+
+def test_several_conditions_hold_together():
+    held = of_texts(TEXTS)
+    where = [sl.days("day", "2026-11-01"), "item <> 2 or item = 0"]
+    assert kept(held, where) == [1, 3]
+    written = str(open_table(held, user="user", items=["item"], where=where).where)
+    assert written == "TRY_CAST(\"day\" AS DATE) >= DATE '2026-11-01' AND (item <> 2 OR item = 0)"
+    assert kept(held, written) == [1, 3]
+
+
+def test_a_span_that_is_none_is_refused():
+    of = partial(sl.days, "day")
+    refusal(of, "first_day and last_day: there is no day", "give one of the two")
+    refusal(lambda: of("2026-11-31"), 'first_day="2026-11-31"', 'write it as "2026-11-01"')
+    refusal(lambda: of(last_day=dt.datetime.fromisoformat("2026-11-01")), "must be a day")
+    refusal(lambda: of("2026-11-02", "2026-11-01"), 'last_day="2026-11-01"', "is after", "exchange")
+    refusal(lambda: kept(of_texts([1, 2]), of("2026-11-01")), "a whole number", "text")
+    refusal(lambda: kept(of_texts(TEXTS), "try_cast(day as date) = day"), "a date, such as")

@@ -166,6 +166,7 @@ _MECHANISM = ValueKind("NAME", str, complete=mechanisms)
 _WHOLE = ValueKind("N", int, (int,), "a whole number", _parsed(whole))
 _NUMBER = ValueKind("NUMBER", float, (int, float), "a number", _parsed(number))
 _PART = ValueKind("PART", Fraction, (str,), 'a part in quotes, such as "1/52"', _parsed(part))
+_DAY = ValueKind("DAY", str)
 _ALLOWANCE = ValueKind("PERIOD PART", tuple[str, str])
 _FLAG = ValueKind("", bool, (bool,), "true or false")
 _SEPARATOR = ValueKind(
@@ -322,6 +323,16 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K | C.ROWS | C.COMPARE: "Only rows for which this is true: a condition in SQL over "
             "the columns of one row, such as \"country = 'NO' and age between 18 and 30\". "
             "It is shown with the answer; choose it without looking at the data.",
+    }),
+    CommandOption("time", _COLUMN, settable=True, goes_with="user", help={
+        C.TOP_K | C.ROWS | C.COMPARE: "Dates or timestamps: only rows of the days --from … --to "
+            "count, both of them included. It is shown with the answer.",
+    }),
+    CommandOption("first_day", _DAY, typed="--from", settable=True, goes_with="time", help={
+        C.TOP_K | C.ROWS | C.COMPARE: "The first day, such as 2026-11-01.",
+    }),
+    CommandOption("last_day", _DAY, typed="--to", settable=True, goes_with="time", help={
+        C.TOP_K | C.ROWS | C.COMPARE: "The last day.",
     }),
     # What is asked of it, with which privacy
     CommandOption("k", _WHOLE, settable=True, typed="-k", required=C.TOP_K | C.HITTING_SET | C.RANK,

@@ -411,8 +411,8 @@ def _store(request: Request) -> Source:
 def _rows(request: Request) -> Source:
     given = request.given
     lists = ("public_items", "known_items")
-    own = request.taken("user", "where", "max_items_per_user", *lists, "table", "users", *_WRITTEN)
-    own["pull"] = _pull(given)
+    own = request.taken("user", "max_items_per_user", *lists, "table", "users", *_WRITTEN)
+    own |= {"where": _where(given), "pull": _pull(given)}
     rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
     if not given.by:
         return rows
@@ -423,13 +423,21 @@ def _rows(request: Request) -> Source:
 def _listed_rows(request: Request) -> Source:
     """Rows of which a list of items counts, that may be an earlier release."""
     given = request.given
-    own = request.taken("user", "where", "table", "users", *_WRITTEN)
-    own["pull"] = _pull(given)
+    own = request.taken("user", "table", "users", *_WRITTEN)
+    own |= {"where": _where(given), "pull": _pull(given)}
     rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
     try:
         return rows.of_items(given.public_items)
     except InputError as error:
         raise error.renamed("items", "public_items") from None
+
+
+def _where(given: SimpleNamespace) -> list[str] | None:
+    """The conditions on the rows that count: one that was written, and a span of days."""
+    written = [] if given.where is None else [given.where]
+    if given.time is None:
+        return written or None
+    return [*written, shortlist.days(given.time, given.first_day, given.last_day)]
 
 
 def _pull(given: SimpleNamespace) -> bool | None:

@@ -49,7 +49,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     *,
     user: str,
     item: str | Sequence[str],
-    where: str | None = None,
+    where: str | Sequence[str] | None = None,
     max_items_per_user: int | None = None,
     public_items: object = None,
     known_items: object = None,
@@ -93,8 +93,10 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             before users are bounded; a comparison with a missing value is not true, and NaN counts
             as missing. It is public, and stands in every release: choose it without looking at the
             data. It is made of columns and literals, =, <>, <, <=, >, >=, and, or, not, in (…),
-            between, like, is null, and try_cast(column as bigint) for numbers in text; a column
-            with an odd name stands in double quotes. None, the default, for all rows.
+            between, like, is null, try_cast(column as bigint) for numbers in text, and
+            try_cast(column as date); a column with an odd name stands in double quotes. Or several
+            conditions, which all must be true. `shortlist.days` writes one for a span of days.
+            None, the default, for all rows.
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or

@@ -11,7 +11,7 @@ from shortlist.table._column_roles import check_columns
 from shortlist.table._frames import is_typed
 from shortlist.table.key_types import DIGITS, text_of
 from shortlist.table.part import TablePart
-from shortlist.table.row_filters import Kind, RowColumn, RowFilter
+from shortlist.table.row_filters import DAY, Kind, RowColumn, RowFilter
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,6 +110,8 @@ class _InPolars:
         import polars as pl
 
         found, dtype = pl.col(column.name), self._schema[column.name]
+        if column.cast is Kind.DATE:
+            return self._day(found) if column.kind is Kind.WHOLE else found.cast(pl.Date)
         if column.cast:
             text = found.cast(pl.String)
             plain = text.str.contains(rf"\A-?[0-9]{{1,{DIGITS}}}\z")
@@ -123,6 +125,15 @@ class _InPolars:
             case Kind.TEXT | Kind.WHOLE:
                 return found.cast(self._type(column))
         return found
+
+    def _day(self, text: pl.Expr) -> pl.Expr:
+        """The digits of the day that a text begins with."""
+        import polars as pl
+
+        text = text.cast(pl.String)
+        begins = text.str.contains(rf"\A{DAY}")
+        digits = text.str.slice(0, 10).str.replace_all("-", "", literal=True)
+        return pl.when(begins).then(digits).otherwise(None).cast(pl.Int64)
 
     def literal(self, value: Any, like: RowColumn) -> pl.Expr:
         import polars as pl

@@ -7,14 +7,17 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
+from functools import reduce
 from typing import Any, NoReturn
 
 from shortlist.errors import InputError, in_quotes, shown
 from shortlist.table.row_filters import (
+    DAY,
     Among,
     Comparison,
     Condition,
     Joined,
+    Kind,
     Like,
     Literal,
     Not,
@@ -26,7 +29,7 @@ from shortlist.table.row_filters import (
 _LONGEST = 2_000
 _ALLOWED = (
     "A filter has columns, literals, =, <>, <, <=, >, >=, AND, OR, NOT, IN (…), BETWEEN, LIKE, "
-    "IS NULL, and TRY_CAST(column AS BIGINT) of a text"
+    "IS NULL, TRY_CAST(column AS BIGINT) of a text, and TRY_CAST(column AS DATE)"
 )
 _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -34,9 +37,14 @@ _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 def parsed(where: object) -> RowFilter:
     """A filter as it was written, whose columns are not looked up yet.
 
+    Args:
+        where: A condition, or several of which all must be true.
+
     Raises:
         InputError: It is no condition of the language: the message quotes the piece.
     """
+    if isinstance(where, list | tuple) and where:
+        return reduce(RowFilter.and_also, map(parsed, where))
     from sqlglot import exp, parse_one
     from sqlglot.errors import SqlglotError
 
@@ -115,9 +123,9 @@ class _Reader:
         from sqlglot import exp
 
         node = node.unnest()
-        if isinstance(node, exp.Cast) and node.to.this is exp.DataType.Type.BIGINT:
+        if isinstance(node, exp.TryCast) and (kind := _cast_to().get(node.to.this)):
             self._require_only(node, "this", "to", "safe")
-            return replace(self._column(node.this), cast=True)
+            return replace(self._column(node.this), cast=kind)
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             self._refuse(node)
         self._require_only(node, "this")
@@ -192,6 +200,12 @@ def _signs() -> dict[type, str]:
     }
 
 
+def _cast_to() -> dict[Any, Kind]:
+    from sqlglot import exp
+
+    return {exp.DataType.Type.BIGINT: Kind.WHOLE, exp.DataType.Type.DATE: Kind.DATE}
+
+
 def _is_literal(node: Any) -> bool:
     """Whether it is a value, perhaps with what it is, as DATE '2026-11-01'."""
     from sqlglot import exp
@@ -211,8 +225,7 @@ def _number(text: str, *, negated: bool) -> Decimal | None:
 
 
 def _moment(text: str, *, is_date: bool) -> date | None:
-    day = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    pattern = day if is_date else rf"{day}([ T][0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}(\.[0-9]{{6}})?)?)?"
+    pattern = DAY if is_date else rf"{DAY}([ T][0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}(\.[0-9]{{6}})?)?)?"
     with suppress(ValueError):  # there is no such day
         if re.fullmatch(pattern, text):
             return date.fromisoformat(text) if is_date else datetime.fromisoformat(text)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -34,7 +35,8 @@ class Kind(StrEnum):
 
 
 _LITERALS = {
-    Kind.TEXT: "a text, such as 'NO'; if it holds numbers, write TRY_CAST(column AS BIGINT)",
+    Kind.TEXT: "a text, such as 'NO'; if it holds numbers, write TRY_CAST(column AS BIGINT), if "
+    "days, TRY_CAST(column AS DATE)",
     Kind.WHOLE: "a whole number of 64 bits, such as 18",
     Kind.NUMBER: "a number, such as 0.5",
     Kind.DATE: "a date, such as DATE '2026-11-01'",
@@ -43,10 +45,15 @@ _LITERALS = {
 }
 
 
+DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+"""How a day is written, as a regular expression."""
+
+
 class Terms(Protocol):
     """How an engine writes what a filter is made of; all else are operators of its expressions.
 
-    A column is given as its kind says: NaN as null, and a text that is to be cast as a number.
+    A column is given as its kind says: NaN as null, a text that is to be cast as a number, and the
+    day that a text begins with as the whole number of its digits.
     """
 
     def column(self, column: RowColumn) -> Any:
@@ -68,6 +75,9 @@ class Terms(Protocol):
 # What a filter is made of; the text of each is SQL.
 
 
+_CASTS = {Kind.WHOLE: "BIGINT", Kind.DATE: "DATE"}
+
+
 @dataclass(frozen=True)
 class RowColumn:
     """A column by its name, to the letter.
@@ -75,18 +85,19 @@ class RowColumn:
     Attributes:
         name: Of the column.
         kind: What it holds, once that is known.
-        cast: Whether it is a text that is read as a whole number, where it is written as one.
+        cast: What it is read as: a text as a whole number, where it is written as one; a text that
+            begins with a day, or a timestamp, as that day. None if as it is.
         is_quoted: Whether its name was written in double quotes.
     """
 
     name: str
     kind: Kind | None = None
-    cast: bool = False
+    cast: Kind | None = None
     is_quoted: bool = False
 
     def __str__(self) -> str:
         name = '"' + self.name.replace('"', '""') + '"' if self.is_quoted else self.name
-        return f"TRY_CAST({name} AS BIGINT)" if self.cast else name
+        return f"TRY_CAST({name} AS {_CASTS[self.cast]})" if self.cast else name
 
 
 @dataclass(frozen=True)
@@ -237,9 +248,21 @@ class RowFilter:
         """
         return replace(self, condition=_Typing(self.given, kinds).typed(self.condition))
 
+    def and_also(self, other: RowFilter) -> RowFilter:
+        """The rows that both keep."""
+        both = Joined("AND", (*_all_of(self.condition), *_all_of(other.condition)))
+        return RowFilter(str(both), both)
+
     def written(self, terms: Terms) -> Any:
         """The condition as an expression of an engine."""
         return _written(self.condition, terms)
+
+
+def _all_of(condition: Condition) -> tuple[Condition, ...]:
+    """What must be true together."""
+    if isinstance(condition, Joined) and condition.word == "AND":
+        return condition.conditions
+    return (condition,)
 
 
 def _columns(condition: Condition | Literal) -> Iterator[RowColumn]:
@@ -280,6 +303,9 @@ def _written(condition: Condition, terms: Terms) -> Any:  # noqa: PLR0911 - one 
 
 
 def _value(literal: Literal, column: RowColumn) -> Any:
+    if column.cast is Kind.DATE and column.kind is Kind.WHOLE:
+        day: Any = literal.of(Kind.DATE)
+        return int(f"{day:%Y%m%d}")
     return literal.of(column.kind or Kind.TEXT)
 
 
@@ -311,10 +337,13 @@ class _Typing:
                 return Joined(word, tuple(map(self.typed, conditions)))
 
     def _column(self, column: RowColumn) -> RowColumn:
+        kind = self.kinds[column.name]
+        if column.cast is Kind.DATE and kind in (Kind.DATE, Kind.TIMESTAMP):
+            return replace(column, kind=Kind.DATE)
         if column.cast:
-            self._of(replace(column, cast=False), Kind.TEXT)
+            self._of(replace(column, cast=None), Kind.TEXT)
             return replace(column, kind=Kind.WHOLE)
-        return replace(column, kind=self.kinds[column.name])
+        return replace(column, kind=kind)
 
     def _of(self, column: RowColumn, kind: Kind) -> RowColumn:
         found = self._column(column)
@@ -325,6 +354,10 @@ class _Typing:
     def _compared(
         self, condition: Comparison, column: RowColumn, sign: str, other: RowColumn | Literal
     ) -> Comparison:
+        if Kind.DATE in (column.cast, getattr(other, "cast", None)) and isinstance(
+            other, RowColumn
+        ):
+            raise self._unlike(condition, column, _LITERALS[Kind.DATE])
         if isinstance(other, RowColumn):
             other = self._of(other, column.kind or Kind.TEXT)
         else:
@@ -334,7 +367,7 @@ class _Typing:
         return Comparison(column, sign, other)
 
     def _require(self, piece: Condition, column: RowColumn, literal: Literal) -> None:
-        kind = column.kind or Kind.TEXT
+        kind = column.cast or column.kind or Kind.TEXT
         if literal.of(kind) is None:
             raise self._unlike(piece, column, _LITERALS[kind])
 
@@ -345,6 +378,55 @@ class _Typing:
             given={"where": in_quotes(self.given)},
             piece=shown(str(piece)),
             column=shown(str(column)),
-            kind=str(column.kind),
+            kind=str(column.cast or column.kind),
             takes=takes,
         )
+
+
+def days(
+    column: str, first_day: date | str | None = None, last_day: date | str | None = None
+) -> str:
+    """The condition that a column lies in a span of days, for `where` of `shortlist.pairs`.
+
+    Args:
+        column: Of dates, of timestamps without a time zone, or of texts that begin as 2026-11-01.
+        first_day: The first day that counts, as a date or as "2026-11-01"; None for all days before
+            the last.
+        last_day: The last day that counts, to its end, also of timestamps; None for all days after
+            the first.
+
+    Raises:
+        InputError: Neither is given, one is no date, or the first is after the last.
+
+    >>> print(days("day", "2026-11-01", "2026-11-30"))
+    TRY_CAST("day" AS DATE) >= DATE '2026-11-01' AND TRY_CAST("day" AS DATE) <= DATE '2026-11-30'
+    """
+    begin, end = _day("first_day", first_day), _day("last_day", last_day)
+    if begin is None and end is None:
+        raise InputError(
+            "{first_day} and {last_day}: there is no day", "give one of the two, or both"
+        )
+    if begin and end and begin > end:
+        raise InputError(
+            "is after {last_day=}",
+            "exchange the two",
+            given={"first_day": in_quotes(str(begin)), "last_day": in_quotes(str(end))},
+        )
+    named = RowColumn(column, cast=Kind.DATE, is_quoted=True)
+    ends = [(">=", begin), ("<=", end)]
+    return " AND ".join(
+        str(Comparison(named, sign, Literal(day))) for sign, day in ends if day is not None
+    )
+
+
+def _day(name: str, given: date | str | None) -> date | None:
+    if given is None or type(given) is date:
+        return given
+    if isinstance(given, str):
+        with suppress(ValueError):
+            return date.fromisoformat(given)
+    raise InputError(
+        "must be a day",
+        'write it as "2026-11-01", without a time',
+        given={name: in_quotes(given) if isinstance(given, str) else given},
+    )

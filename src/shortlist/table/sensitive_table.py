@@ -6,7 +6,7 @@ What is accepted is decided in `_column_roles.py`. How it is read is said in `re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -190,7 +190,7 @@ def open_table(
     *,
     items: object,
     writing: Writing | None = None,
-    where: str | None = None,
+    where: str | Sequence[str] | None = None,
     **first: object,
 ) -> SensitiveTable:
     """Check a table of users and items, or of items and their counts, by its schema.

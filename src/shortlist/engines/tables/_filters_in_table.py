@@ -8,7 +8,7 @@ from shortlist.engines.tables._dialect import TableInEngine
 from shortlist.engines.tables._expressions import Expression
 from shortlist.errors import InputError, in_quotes, shown
 from shortlist.table.key_types import DIGITS
-from shortlist.table.row_filters import Kind, RowColumn, RowFilter
+from shortlist.table.row_filters import DAY, Kind, RowColumn, RowFilter
 
 _MICROSECONDS = 6
 
@@ -49,6 +49,8 @@ class _InIbis:
         import ibis
 
         found = self._rows[column.name]
+        if column.cast is Kind.DATE:
+            return self._day(found) if column.kind is Kind.WHOLE else found.cast("date")
         if column.cast:
             return self._cast(self._dialect.plain_text(found))
         match column.kind:
@@ -69,6 +71,14 @@ class _InIbis:
         digits = text.replace("-", "").length()
         is_plain = ~odd & (digits >= 1) & (digits <= DIGITS)
         return ibis.ifelse(is_plain, text, ibis.null("string")).cast("int64")
+
+    def _day(self, column: Expression) -> Expression:
+        """The digits of the day that a text begins with."""
+        import ibis
+
+        text = self._dialect.plain_text(column)
+        digits = text.substr(0, 10).replace("-", "")
+        return ibis.ifelse(text.re_search(f"^{DAY}"), digits, ibis.null("string")).cast("int64")
 
     def literal(self, value: Any, like: RowColumn) -> Expression:
         import ibis
