@@ -233,7 +233,7 @@ class Plan:
         """The plan as JSON values; `face` as of `explain`."""
         by = {"by": self.engine.by} if self.engine.by else {}
         parts = {
-            "question": {"name": self.question.name, **vars(self.question), **by},
+            "question": {**self.question.described(), **by},
             "mechanism": described_mechanism(self.mechanism),
             "guarantee": described_guarantee(self.guarantee),
             "about": self.about.json_values(),
@@ -421,7 +421,8 @@ class Plan:
         # A copy, so that nothing which a mechanism might keep of the rows is in the release.
         selection = copy(self.mechanism).select(shown.evidence, draws)
         items = shown.items(selection.positions)
-        if self.engine.items_are_public and k is not None and items.height < k:
+        whole = self.engine.items_are_public and not self.question.leaves_out
+        if whole and k is not None and items.height < k:
             # Without a number: what ids span may tell how often rows were replaced.
             raise InputError("there are not so many items", "ask for fewer", given={"k": k})
         guarantee = replace(self.guarantee, private=bits.private)

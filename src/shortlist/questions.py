@@ -19,6 +19,7 @@ __all__ = [
     "TopK",
     "UserCounts",
     "WithCounts",
+    "WithFloor",
 ]
 
 # Measured on eight tables: with less, counts have much more noise, and with more, much more is
@@ -43,6 +44,11 @@ class Question:
     keeps_order: ClassVar[bool] = False
 
     @property
+    def leaves_out(self) -> bool:
+        """Whether of the items selected some may be left out again."""
+        return False
+
+    @property
     def most_items(self) -> int | None:
         """How many items are asked for, or None where no number is named."""
         return None
@@ -55,6 +61,10 @@ class Question:
     def parameters(self) -> dict[str, Any]:
         """What it gives to the fields of a mechanism that have these names."""
         return {} if self.most_items is None else {"k": self.most_items}
+
+    def described(self) -> dict[str, Any]:
+        """Its name and what it asks, as plans and ledgers hold it."""
+        return {"name": self.name, **vars(self)}
 
     def require(self, *, items_are_public: bool) -> None:
         """Refuse a question that makes no sense of such items."""
@@ -111,7 +121,34 @@ class WithCounts(Question):
 
 
 @dataclass(frozen=True)
-class TopK(WithCounts, KItems):
+class WithFloor(WithCounts):
+    """A question that may leave out items of few users, by their noisy counts.
+
+    Attributes:
+        min_users: Fewer users have an item named in at most 1 of 100 cases; None for no such floor.
+    """
+
+    min_users: Whole | None = None
+
+    @property
+    def share_of_counts(self) -> float | None:
+        """As of `WithCounts`; a floor asks for counts."""
+        share = super().share_of_counts
+        return self.usual_share if share is None and self.leaves_out else share
+
+    @property
+    def leaves_out(self) -> bool:
+        return self.min_users is not None
+
+    def described(self) -> dict[str, Any]:
+        # Without a floor it is the question that it was before there were any: what a budget has
+        # kept is found by it.
+        told = super().described()
+        return told if self.leaves_out else {n: v for n, v in told.items() if n != "min_users"}
+
+
+@dataclass(frozen=True)
+class TopK(WithFloor, KItems):
     """The k items held by most users, best first.
 
     Attributes:
@@ -120,6 +157,8 @@ class TopK(WithCounts, KItems):
             item; None for that of `noisy_counts`.
         noisy_counts: Whether to have such counts, by default for 0.15 of the budget, or for nothing
             where the mechanism has them anyway.
+        min_users: Only items that at least about so many users hold, by these counts: one that
+            fewer hold is named in at most 1 of 100 cases. None for no such floor.
 
     Raises:
         InputError: An attribute is out of range.
@@ -132,7 +171,7 @@ class TopK(WithCounts, KItems):
 
 
 @dataclass(frozen=True)
-class Domain(WithCounts):
+class Domain(WithFloor):
     """All items held by enough users to be named; also set union, partition selection, key set.
 
     Attributes:
@@ -140,12 +179,13 @@ class Domain(WithCounts):
             None for that of `noisy_counts`. A user who holds many of the named items adds less than
             1 to each count.
         noisy_counts: Whether to have such counts, by default for 0.15 of the budget.
+        min_users: As of `TopK`.
 
     Raises:
         InputError: An attribute is out of range.
 
-    >>> Domain()
-    Domain(count_share=None, noisy_counts=False)
+    >>> Domain(min_users=100)
+    Domain(count_share=None, noisy_counts=False, min_users=100)
     """
 
     name: ClassVar[str] = "domain"

@@ -29,12 +29,12 @@ def right(mechanism):
     return kind(**{name: getattr(mechanism, name) for name in mechanism.fields()})
 
 
-def noisy(kind, *, k=2, delta=0.0, epsilon=2.0, count_share=0.5):
+def noisy(kind, *, k=2, delta=0.0, epsilon=2.0, count_share=0.5, min_users=None):
     def build(epsilon, delta):
         return Peeling(k=k, epsilon=epsilon, delta=delta)
 
     given = {"k": k, "epsilon": epsilon, "delta": delta, "count_share": count_share}
-    return kind.of(build, **given, max_items_per_user=k)
+    return kind.of(build, **given, max_items_per_user=k, min_users=min_users)
 
 
 def mostly_counts(kind, *, k=2, epsilon=1.0):
@@ -72,6 +72,7 @@ CAUGHT = [
     (mostly_counts(listed.CountsForOne, k=3), "delta", [(1, 1, 1), (0, 0, 0)]),
     (mostly_counts(listed.SharedAnew, k=3, epsilon=2.0), "delta", [(1, 1, 1), (0, 0, 0)]),
     (mostly_counts(listed.NothingShared, k=3), "delta", [(1, 1, 1), (0, 0, 0)]),
+    (noisy(listed.FloorOnCounts, k=1, min_users=2), "epsilon", [(1,)]),
     (noisy(listed.MoreDigits), "epsilon", [(3, 0), (2, 2)]),
     (listed.LessRho(epsilon=1.3, delta=1e-4, max_items_per_user=1), "rho", [weights(1000)]),
     (listed.LessRhoOfPicks(k=1, epsilon=0.7), "rho", [(4, 4), (5, 4)]),

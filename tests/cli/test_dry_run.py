@@ -86,3 +86,16 @@ def test_a_dry_run_checks_that_file_and_columns_exist(complaint, file):
 def test_a_dry_run_checks_every_argument(complaint, file):
     assert "epsilon" in complaint(*domain(file, "--dry-run", "--epsilon", 0))
     assert "no folder/x.csv" in complaint(*domain(file, "--dry-run", "--output", "no folder/x.csv"))
+
+
+@pytest.mark.usefixtures("unread")
+def test_it_says_the_margins_of_a_floor(answered, complaint, file, tmp_path):
+    for ask in (top_k, domain):
+        said = " ".join(answered(*ask(file, "--dry-run", "--min-users", 100)).split())
+        assert "an item that fewer than 100 users hold is named in at most 1 of 100 cases" in said
+        assert "is named in at least 99 of 100 cases if" in said
+    assert "--min-users 0: must be a whole number, 1 or more" in complaint(
+        *domain(file, "--min-users", 0)
+    )
+    url = f"sqlite:///{tmp_path}/items.db"
+    assert "--min-users" in complaint(*in_store(url, "--min-users", 5))

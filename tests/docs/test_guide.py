@@ -81,7 +81,7 @@ def test_the_recipes_do_what_they_say(done):
     assert "as of 2026-11-07" in days
     assert re.search(r"^Emma +\d", counts, re.MULTILINE)
     assert re.search(r"^Solaris +-?\d", counts, re.MULTILINE)
-    assert set(names["kept"]["title"]) <= set(names["titles"]) - {"Beloved"}  # 900 to 300 users
+    assert set(names["kept"].items) <= set(names["titles"]) - {"Beloved"}  # 900 to 300 users
     assert set(names["words"].columns) == {"user", "word"}
     assert set(names["pairs"].rows()) >= {(0, "slow", "but"), (1, "good", "and")}
 

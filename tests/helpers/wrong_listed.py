@@ -1,6 +1,7 @@
 """Mechanisms with one mistake each that small, few or best ones do not show: an audit must."""
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from unittest import mock
 
@@ -80,6 +81,15 @@ class NothingShared(NoisyCounts):
 
     def _noisy(self, counts, draws):
         return draws.order(Order(counts, [self._best.noise], unit=1.0, digits=0)).by_position()
+
+
+class FloorOnCounts(NoisyCounts):
+    """The floor is held against the counts themselves."""
+
+    def select(self, evidence, draws):
+        told = NoisyCounts.select(replace(self, min_users=None), evidence, draws)
+        named = evidence.counts[told.positions] >= self.min_users
+        return told._replace(positions=told.positions[named], scores=told.scores[named])
 
 
 # --- costs

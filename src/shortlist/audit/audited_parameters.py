@@ -71,6 +71,7 @@ _OPTIONS: Options = {
         },
         {"selects": LimitedDomain, "count_share": 0.5},
         {"selects": WeightedGaussianPeeling, "count_share": 0.3, "max_items_per_user": 1},
+        {"selects": Peeling, "count_share": 0.3, "delta": 0.0, "min_users": 2},
     ],
     NoisyClippedCounts: [  # of one kind: rounded counts are many branches
         {
@@ -148,6 +149,7 @@ _REAL_OPTIONS: Options = {
     NoisyCounts: [
         {"selects": Peeling, "count_share": 0.3},
         {"selects": AdaptiveTopK, "count_share": 0.3},
+        {"selects": AdaptiveTopK, "count_share": 0.3, "min_users": 100},
         {"selects": LimitedDomain, "count_share": 0.5},
         {"selects": DiscoverThenRank, "count_share": 0.3},
         {"selects": partial(OneShotExponential), "count_share": 0.3, "delta": 0.0},
@@ -155,6 +157,11 @@ _REAL_OPTIONS: Options = {
     NoisyClippedCounts: [
         {"selects": partial(ChosenBound, max_items_per_user=30), "count_share": 0.3},
         {"selects": partial(AdaptiveGaussian, max_items_per_user=16), "count_share": 0.3},
+        {
+            "selects": partial(WeightedGaussian, max_items_per_user=16),
+            "count_share": 0.3,
+            "min_users": 100,
+        },
         {"selects": partial(WeightedGaussian, max_items_per_user=16), "count_share": 0.3},
     ],
     NoisyReach: [

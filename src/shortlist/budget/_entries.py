@@ -185,7 +185,7 @@ class _ChainCheck:
 
 def record_of(plan: Plan) -> dict[str, Any]:
     record = {
-        "question": {"name": plan.question.name, **vars(plan.question)},
+        "question": plan.question.described(),
         "mechanism": described_mechanism(plan.mechanism),
         "asked": {"epsilon": plan.guarantee.epsilon, "delta": plan.mechanism.delta},
         "adjacency": plan.guarantee.adjacency,

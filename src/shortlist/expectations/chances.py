@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,8 +91,7 @@ def _numbers_held(finding: Detection) -> list[int]:
 
 
 def _curve(finding: Detection, held: int) -> NamedCurve:
-    half = finding.around * math.sqrt(held)
-    steps = np.geomspace(_FROM, _TO, _POINTS) * half
+    steps = np.geomspace(_FROM, _TO, _POINTS) * finding.users_at_half(held)
     users = sorted({max(1, round(step)) for step in steps.tolist()})
     found = finding.chances(users, held, ExactDraws(SeededBits(_SEED)))
     points = [] if found is None else list(zip(users, found.tolist(), strict=True))

@@ -38,6 +38,10 @@ class Detection(ABC):
     most: int | None
     caption: str
 
+    def users_at_half(self, held: int) -> float:
+        """About how many users give it a chance of 1/2, if each holds so many items."""
+        return self.around * math.sqrt(held)
+
     @abstractmethod
     def chances(self, users: Sequence[int], held: int, draws: Draws) -> Floats | None:
         """The chance of an item that so many users hold, each of them `held` items in all.

@@ -28,7 +28,7 @@ from shortlist.release._promises import (
     protected,
     what_epsilon_means,
 )
-from shortlist.release.json_values import AnyMechanism, described_mechanism, json_value
+from shortlist.release.json_values import AnyMechanism, described_mechanism, floor_of, json_value
 from shortlist.release.noisy_scores import REACHED
 from shortlist.release.readable import harmless, intact
 from shortlist.release.release import NONE_CHARGED, GivenBefore
@@ -87,6 +87,7 @@ _OF_CLIPPED_INTERVALS = (
 _MORE = "other items may have more users"
 _RARE = "it may have too few users to be named safely"
 _BELOW = "noise may have kept it below the threshold"
+_UNDER_FLOOR = "its noisy count may be below the floor that was asked for"
 _BEHIND = "noise may have put it behind others"
 _TITLES = {
     "top-k": "The items that the most users hold",
@@ -219,6 +220,8 @@ def _missing(release: Release) -> list[str]:
 def _why(release: Release) -> str:
     found = _selecting(release.mechanism)
     reasons = [_RARE] if found is None or found.names_private_items else []
+    if floor_of(release.mechanism) is not None:
+        reasons.append(_UNDER_FLOOR)
     if release.k is None:
         return ", or ".join([*reasons, _BELOW])
     return ", or ".join([_MISSING.get(release.question, _MORE), *reasons, _BEHIND])

@@ -49,10 +49,20 @@ def name_of(mechanism: AnyMechanism) -> str:
 
 def asked_for(mechanism: AnyMechanism) -> int | None:
     """How many items the question asked for, or None where it named no number."""
+    return _parameter(mechanism, "k")
+
+
+def floor_of(mechanism: AnyMechanism) -> int | None:
+    """How many users an item should have to be named, or None where no such floor was asked for."""
+    return _parameter(mechanism, "min_users")
+
+
+def _parameter(mechanism: AnyMechanism, name: str) -> int | None:
+    """Of the mechanism, or of the outermost that it wraps and that has it."""
     parameters: object = mechanism.parameters()
     while isinstance(parameters, Mapping):
-        if isinstance(k := parameters.get("k"), int):
-            return k
+        if isinstance(value := parameters.get(name), int):
+            return value
         parameters = parameters.get("selection")  # around which it is
     return None
 

@@ -146,11 +146,14 @@ class Scores(Sequence[float]):
 def law_of_counts(parameters: Mapping[str, object]) -> str | None:
     """The law of the noise of counts that chose no items, "Normal" or "Laplace".
 
-    None where there are none: then the noise of the scores, if there are any, chose the items, too,
-    and an interval around a score would not hold as often for the items that were chosen.
+    None where there are none, or where they have a floor: then the noise of the scores, if there
+    are any, chose the items, too, and an interval around a score would not hold as often for the
+    items that were chosen.
     """
     inner: object = parameters
     while isinstance(inner, Mapping):
+        if "min_users" in inner:
+            return None
         if inner.keys() & {"count_share", "count_noise"}:
             return "Normal" if inner.get("count_noise") in (None, "Normal") else "Laplace"
         inner = inner.get("selection")  # around which it is

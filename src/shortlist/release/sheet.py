@@ -16,7 +16,7 @@ from shortlist.release._columns import (
     reached_in_all,
     shown_scores,
 )
-from shortlist.release.json_values import AnyMechanism, asked_for, name_of
+from shortlist.release.json_values import AnyMechanism, asked_for, floor_of, name_of
 from shortlist.release.noisy_scores import REACHED
 from shortlist.release.readable import harmless, intact, number, visible
 from shortlist.strength import strength
@@ -46,6 +46,11 @@ _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of
         "of each user 1 group counts",
         "of each user at most {:,} groups count",
     ),
+    "min_users": (
+        "an item without users is named in at most 1 of 100 cases",
+        "an item that fewer than {:,} users hold is named in at most 1 of 100 cases",
+    ),
+    "kept_from": ("", "one counted for {:,} users or more is left out in at most 1 of 100"),
     "max_comparisons_per_user": (
         "of each user 1 comparison counts",
         "of each user at most {:,} comparisons count",
@@ -143,16 +148,20 @@ def advice(release: Release) -> str:
     if len(release) >= (k or 1):
         return ""
     more = "A larger epsilon or delta names more"
+    bars = "with this privacy"
+    if (floor := floor_of(release.mechanism)) is not None:
+        more += ", and so may a lower floor"
+        bars += f" and a floor of {floor:,} users"
     if k is not None:
         more += ", and public items need no discovery"
     if len(release) == 0:
         return (
-            "Nothing came out: no item could be named with this privacy. Check that the columns "
-            f"are the right ones. {more}."
+            f"Nothing came out: no item could be named {bars}. Check that the columns are the "
+            f"right ones. {more}."
         )
     return (
-        f"Fewer than {k} came out: no other item could be named with this privacy. {more}. For a "
-        f"full list ask for {len(release)}."
+        f"Fewer than {k} came out: no other item could be named {bars}. {more}. For a full list "
+        f"ask for {len(release)}."
     )
 
 

@@ -265,6 +265,7 @@ class Counts(Source):
         mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
+        min_users: int | None = None,
         title: str | None = None,
         note: str | None = None,
         random: Bits | None = None,
@@ -285,6 +286,7 @@ class Counts(Source):
             mechanism: As in `plan`.
             count_share: As in `shortlist.TopK`.
             noisy_counts: As in `shortlist.TopK`.
+            min_users: As in `shortlist.TopK`, of each group by itself.
             title: As in `plan`.
             note: As in `plan`.
             random: As in `Plan.run`.
@@ -297,7 +299,7 @@ class Counts(Source):
             InputError: An argument cannot be used; found before data is read, unless `k` is more
                 than the items that are `IN_TABLE`.
         """
-        question = TopK(k, count_share, noisy_counts)
+        question = TopK(k, count_share, noisy_counts, min_users)
         plan = self.plan(
             question,
             epsilon=epsilon,

@@ -355,6 +355,7 @@ class Pairs(Source):
         mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
+        min_users: int | None = None,
         by: str | Sequence[str] | None = None,
         max_groups_per_user: int = 1,
         public_groups: object = None,
@@ -372,7 +373,8 @@ class Pairs(Source):
         items `JointOrPeel` does. With `noisy_counts=True` each item comes with a noisy number of
         its users, and an interval; part of the budget pays for them, so that the list is less
         accurate. In groups there are clipped counts anyway, for nothing and without an interval:
-        `noisy_counts=True` changes nothing there.
+        `noisy_counts=True` changes nothing there. With `min_users=100` such counts leave out items
+        of fewer users: one that fewer than 100 hold is named in at most 1 of 100 cases.
 
         Args:
             k: How many items; at most the number of public items, if these are given.
@@ -385,6 +387,7 @@ class Pairs(Source):
             count_share: As in `shortlist.TopK`, for those who know which share to take; not with
                 `by`, where there are counts anyway.
             noisy_counts: As in `shortlist.TopK`.
+            min_users: As in `shortlist.TopK`; not with `by`, where `domain` has it.
             by: As in `grouped`; None for one list of all items.
             max_groups_per_user: As in `grouped`.
             public_groups: As in `grouped`.
@@ -399,7 +402,7 @@ class Pairs(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        question = TopK(k, count_share, noisy_counts)
+        question = TopK(k, count_share, noisy_counts, min_users)
         asked = self._asked(by, max_groups_per_user, public_groups)
         plan = asked.plan(
             question,
@@ -421,6 +424,7 @@ class Pairs(Source):
         mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
+        min_users: int | None = None,
         by: str | Sequence[str] | None = None,
         title: str | None = None,
         note: str | None = None,
@@ -443,13 +447,15 @@ class Pairs(Source):
 
         With `noisy_counts=True`, each item comes with a noisy clipped count instead of a weight,
         and with the least number of its users. A user may hold any number of the named items, and
-        one who holds many adds less than 1 to each clipped count.
+        one who holds many adds less than 1 to each clipped count. With `min_users=100` an item that
+        fewer than 100 users hold is named in at most 1 of 100 cases; `explain()` of the plan says
+        from where on an item is left out as rarely.
 
         With `by`, an item is named for each group in which enough users hold it. Of each user at
         most `max_items_per_user` pairs of a group and an item count then, in any number of groups.
 
-        Args: as `top_k`; `delta` is above 0, and `count_share` and `noisy_counts` are as in
-        `shortlist.Domain`.
+        Args: as `top_k`; `delta` is above 0, and `count_share`, `noisy_counts` and `min_users`
+        are as in `shortlist.Domain`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 
@@ -457,7 +463,7 @@ class Pairs(Source):
             InputError: An argument cannot be used, or the items are public and so is the domain;
                 found before data is read.
         """
-        question = Domain(count_share, noisy_counts)
+        question = Domain(count_share, noisy_counts, min_users)
         asked = self._asked(by, 1, None)
         plan = asked.plan(
             question,

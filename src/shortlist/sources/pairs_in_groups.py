@@ -105,6 +105,7 @@ class Groups(Source):
         mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
+        min_users: int | None = None,
         title: str | None = None,
         note: str | None = None,
         random: Bits | None = None,
@@ -117,7 +118,7 @@ class Groups(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        question = Domain(count_share, noisy_counts)
+        question = Domain(count_share, noisy_counts, min_users)
         plan = self.plan(
             question,
             epsilon=epsilon,

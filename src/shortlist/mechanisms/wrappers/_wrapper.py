@@ -42,9 +42,12 @@ class Counted(Wrapper):
         epsilon: Of the whole.
         delta: Of the whole.
         count_share: The share of epsilon and delta that is withheld from the selection.
+        min_users: How many users an item has to have to be named, as far as its noisy count says;
+            None for any number.
     """
 
     count_share: float
+    min_users: int | None
 
     @classmethod
     def of(
@@ -115,6 +118,8 @@ class Counted(Wrapper):
 
     def parameters(self) -> dict[str, object]:
         own = {name: getattr(self, name) for name in ("count_share", *self.derived)}
+        if self.min_users is not None:
+            own |= self._told_of_floor(self.min_users)
         name = type(self.selection).__name__
         return own | {"selection": {"name": name, **self.selection.parameters()}}
 
@@ -125,6 +130,10 @@ class Counted(Wrapper):
 
     def explain_known(self) -> list[str]:
         return self.selection.explain_known()
+
+    @abstractmethod
+    def _told_of_floor(self, min_users: int) -> dict[str, object]:
+        """The floor and from where on it leaves out hardly anything, as parameters."""
 
     @abstractmethod
     def _explained_counts(self) -> list[str]:

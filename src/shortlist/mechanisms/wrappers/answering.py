@@ -90,6 +90,8 @@ def _with_counts(question: TopK, asked: AskedFor) -> Mechanism:
     """The selection; with noisy counts around it, if a share of the budget is for them."""
     selection = asked(asked.epsilon, asked.delta)
     share = question.share_of_counts
+    if question.min_users is not None:
+        _require_counts_apart(question.min_users, selection)
     has_counts = selection.evidence is UserGroups or selection.scores_are_counts
     if share is None or (has_counts and question.count_share is None):
         return selection
@@ -114,7 +116,27 @@ def _with_counts(question: TopK, asked: AskedFor) -> Mechanism:
         delta=asked.delta,
         count_share=share,
         max_items_per_user=asked.max_items_per_user,
+        min_users=question.min_users,
     )
+
+
+def _require_counts_apart(min_users: int, selection: Mechanism) -> None:
+    """Refuse a floor on counts that chose the items: their noise does not say what is below it."""
+    if selection.evidence is UserGroups:
+        raise InputError(
+            "{kind} ranks the items of groups by noisy counts, and its noise differs from list to "
+            "list",
+            "ask for {domain} with {by}, which has a floor in each group",
+            given={"min_users": min_users},
+            kind=type(selection),
+        )
+    if selection.scores_are_counts:
+        raise InputError(
+            "the noisy counts of {kind} chose the items",
+            "omit {mechanism}, or give another",
+            given={"min_users": min_users},
+            kind=type(selection),
+        )
 
 
 @answering.register
@@ -124,7 +146,9 @@ def _with_clipped_counts(question: Domain, asked: AskedFor) -> Mechanism:
     share = question.share_of_counts
     if share is None:
         return asked(epsilon, delta)
-    return NoisyClippedCounts.of(asked, epsilon=epsilon, delta=delta, count_share=share)
+    return NoisyClippedCounts.of(
+        asked, epsilon=epsilon, delta=delta, count_share=share, min_users=question.min_users
+    )
 
 
 @answering.register

@@ -7,13 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from shortlist.algorithms.clipped_counts import ClippedCounts
-from shortlist.algorithms.rounding_grids import GridOfCounts, coarse_grid, fine_grid
+from shortlist.algorithms.rounding_grids import (
+    UNIT_OF_WEIGHTS,
+    GridOfCounts,
+    coarse_grid,
+    fine_grid,
+)
 from shortlist.draws import Draws
+from shortlist.draws.noise import Normal
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.contributions import Contributions
@@ -26,14 +32,18 @@ from shortlist.mechanisms.mechanism import (
     score_digits,
     with_coarse_design,
 )
+from shortlist.mechanisms.wrappers._floor import AT_MOST, Floor
 from shortlist.mechanisms.wrappers._wrapper import Counted
-from shortlist.parameters import DeltaOfDomain, Epsilon, Share
+from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Pure, round_down, round_up
 from shortlist.privacy.accountant import BoundedRange, Composition, GaussianStage, Stage
 from shortlist.privacy.accountant.fitting import largest_after, largest_within
 from shortlist.privacy.calibration import bounded_range_epsilon, zcdp_rho
 from shortlist.privacy.composed import composition_of
 from shortlist.questions import Domain, Question
+
+if TYPE_CHECKING:
+    from shortlist.mechanisms.finding import Detection
 
 # The share of the zCDP of the counts that pays for the choice of the bound.
 _CHOICE_SHARE = 0.1
@@ -85,12 +95,15 @@ class NoisyClippedCounts(Counted):
         epsilon: Of the whole.
         delta: Of the whole.
         count_share: The share of epsilon and delta that is withheld from the selection.
+        min_users: How many users an item has to have to be named, as far as its noisy clipped count
+            says; None for any number.
     """
 
     selection: Mechanism
     epsilon: Epsilon
     delta: DeltaOfDomain
     count_share: Share
+    min_users: Whole | None = None
     design: ClippedCountsDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
     question: ClassVar[type[Question]] = Domain
@@ -197,14 +210,43 @@ class NoisyClippedCounts(Counted):
     def _explained_counts(self) -> list[str]:
         part = "A user who holds n of these items, more than D, adds sqrt(D / n) to each count"
         picked = f"D is picked privately from 1, 2, 4 and so on to {self.design.bounds[-1]}"
+        floor = [] if self.min_users is None else self._explained_floor(self.min_users)
         return [
             f"Each named item comes with a noisy count. {part}, instead of 1.",
             f"{picked}: it is large where many users hold many of the named items.",
             f"The noise is normal, of standard deviation {self.least_count_sd:.3g} sqrt(D).",
+            *floor,
         ]
 
+    def _explained_floor(self, users: int) -> list[str]:
+        least, most = (self._floor(users, sd) for sd in (self._sds[0], self._sds[-1]))
+        named = (
+            "Of these only items are named whose noisy clipped count is at least "
+            f"about {users:,} + {least.far:.3g} sqrt(D): {AT_MOST.format(users)}."
+        )
+        kept = (
+            "One that is found is named in at least 99 of 100 cases if its clipped count is about "
+            f"{users:,} + {2 * least.far:.3g} sqrt(D) or more, from {least.kept_from:,} with D = 1 "
+            f"to {most.kept_from:,} with the largest D. That is its number of users where none of "
+            "them holds more than D of the items found."
+        )
+        return [named, kept]
+
+    def _told_of_floor(self, min_users: int) -> dict[str, object]:
+        least = self._floor(min_users, self.least_count_sd)
+        return {"min_users": min_users, "least_kept_from": least.kept_from}
+
+    def _floor(self, min_users: int, sd: float) -> Floor:
+        step = self.design.grid(sd).step * UNIT_OF_WEIGHTS
+        return Floor.of(Normal(sd), min_users, step)
+
+    @property
+    def finding(self) -> Detection | None:
+        # Which D is picked, and so how far the floor reaches, hangs on the other items, too.
+        return super().finding if self.min_users is None else None
+
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
-        """The selection, with noisy clipped counts as its scores."""
+        """The selection, with noisy clipped counts as its scores; of it what reaches the floor."""
         wants, shown = self.selection.wants, evidence
         if wants.bound is not None:
             shown = evidence.bounded(wants.bound, draws)
@@ -216,7 +258,16 @@ class NoisyClippedCounts(Counted):
             return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)
         clipped = ClippedCounts(held, self.design.grid, NOISE_WEIGHT)
         counts, sd = clipped.measured(self.design.bounds, self._sds, self.choice_epsilon, draws)
-        return selection._replace(scores=np.round(counts, score_digits(sd)), noise_sd=sd)
+        named = (
+            slice(None)
+            if self.min_users is None
+            else counts >= self._floor(self.min_users, sd).least
+        )
+        return selection._replace(
+            positions=selection.positions[named],
+            scores=np.round(counts[named], score_digits(sd)),
+            noise_sd=sd,
+        )
 
 
 class ChoiceAndCounts(NamedTuple):

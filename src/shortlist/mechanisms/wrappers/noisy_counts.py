@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from shortlist.draws import Draws, Floats, Ints, Order
 from shortlist.draws.noise import Laplace, Normal
@@ -21,6 +23,7 @@ from shortlist.mechanisms.mechanism import (
     Selection,
     require_bounded,
 )
+from shortlist.mechanisms.wrappers._floor import Floor, FoundAndCounted
 from shortlist.mechanisms.wrappers._wrapper import Counted
 from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Composed, Cost, Either, Pure, round_down, round_up
@@ -28,6 +31,9 @@ from shortlist.privacy.accountant import GaussianStage, PureStage
 from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.privacy.composed import composition_of
+
+if TYPE_CHECKING:
+    from shortlist.mechanisms.finding import Detection
 
 # Where one user changes more counts, normal noise is smaller than Laplace noise.
 _FEW_COUNTS = 4
@@ -80,8 +86,11 @@ class InNoise(Mechanism):
         return noise
 
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
+        return draws.order(self._order(counts)).by_position()
+
+    def _order(self, counts: Ints) -> Order:
         noise, _, shared = self._best
-        return draws.order(Order(counts, [noise], shared=shared, unit=1.0, digits=0)).by_position()
+        return Order(counts, [noise], shared=shared, unit=1.0, digits=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +116,8 @@ class NoisyCounts(InNoise, Counted):
         delta: Of the whole.
         count_share: The share of epsilon and delta that is withheld from the selection.
         max_items_per_user: In how many counts one user is at most; None if there is no bound.
+        min_users: How many users an item has to have to be named, as far as its noisy count says;
+            None for any number.
     """
 
     selection: Mechanism
@@ -115,6 +126,7 @@ class NoisyCounts(InNoise, Counted):
     delta: Delta
     count_share: Share
     max_items_per_user: Whole | None = None
+    min_users: Whole | None = None
 
     def __post_init__(self) -> None:
         most = self.selection.parameters().get("k")
@@ -226,16 +238,46 @@ class NoisyCounts(InNoise, Counted):
         )
 
     def _explained_counts(self) -> list[str]:
-        return [self._explained_noise("Each selected item's count")]
+        noise = self._explained_noise("Each selected item's count")
+        floor = self._floor
+        return [noise] if floor is None else [noise, *floor.explained()]
+
+    def _told_of_floor(self, min_users: int) -> dict[str, object]:
+        floor = Floor.of(self._best.of_each, min_users)
+        return {"min_users": min_users, "kept_from": floor.kept_from}
+
+    @property
+    def _floor(self) -> Floor | None:
+        if self.min_users is None:
+            return None
+        return Floor.of(self._best.of_each, self.min_users)
+
+    @property
+    def finding(self) -> Detection | None:
+        found, floor = super().finding, self._floor
+        if found is None or floor is None:
+            return found
+        return FoundAndCounted(found, floor, self._best.of_each)
 
     def select(self, evidence: Any, draws: Draws) -> Selection:
-        """The selection, with noisy counts as its scores."""
+        """The selection, with noisy counts as its scores; of it what reaches the floor."""
         if not issubclass(self.evidence, UserSets):
             require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         selection = self.selection.select(evidence, draws)
-        scores = self._noisy(evidence.counts[selection.positions], draws)
-        shared_sd = self.count_shared_sd
-        return selection._replace(scores=scores, noise_sd=self.count_sd, shared_sd=shared_sd)
+        positions, counts = selection.positions, evidence.counts[selection.positions]
+        if (floor := self._floor) is None:
+            scores = self._noisy(counts, draws)
+        else:
+            least = np.full(len(counts), floor.least)
+            found = draws.order(replace(self._order(counts), at_least=least))
+            as_before = found.positions.argsort()
+            positions, scores = positions[found.positions[as_before]], found.values[as_before]
+        return selection._replace(
+            positions=positions,
+            scores=scores,
+            noise_sd=self.count_sd,
+            shared_sd=self.count_shared_sd,
+        )
 
 
 class PricedNoise(NamedTuple):

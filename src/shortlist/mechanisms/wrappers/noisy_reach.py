@@ -35,6 +35,7 @@ class NoisyReach(NoisyCounts):
         delta: Of the whole.
         count_share: The share of epsilon and delta that is withheld from the selection.
         max_items_per_user: None: all items of a user count.
+        min_users: None: the numbers are of users whom no item before reaches.
     """
 
     question: ClassVar[type[Question]] = HittingSet
@@ -42,6 +43,12 @@ class NoisyReach(NoisyCounts):
 
     def __post_init__(self) -> None:
         self._require_hitting_set()
+        if self.min_users is not None:
+            raise InputError(
+                "an item of a hitting set is told with the users whom none before it reaches",
+                "omit it",
+                given={"min_users": self.min_users},
+            )
         super().__post_init__()
 
     def _require_hitting_set(self) -> None:
