@@ -144,7 +144,7 @@ def mechanism_for(
         options = {"accounting": accounting, **options}
     chosen = answering_in_groups(
         question,
-        AskedFor(kind, given, options, epsilon, delta),
+        AskedFor(kind, given, options, epsilon, delta, _most_pairs(engine, bounds)),
         _groups_per_user(engine, bounds),
     )
     if engine.items_are_public and chosen.names_private_items:
@@ -165,6 +165,12 @@ def _groups_per_user(engine: Engine, bounds: Bounds) -> int | None:
     groups = bounds["max_groups_per_user"]
     assert isinstance(groups, int)  # noqa: S101 - a source of counts always has one
     return groups
+
+
+def _most_pairs(engine: Engine, bounds: Bounds) -> int | None:
+    """How many items of one user count, as was asked for or as usual; None where in groups."""
+    bound = None if engine.by else bounds.get("max_items_per_user")
+    return bound.bound if isinstance(bound, Usual) else bound
 
 
 def filled(kind: type[Mechanism] | None, bounds: Bounds) -> dict[str, int | None]:

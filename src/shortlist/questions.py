@@ -10,6 +10,7 @@ from shortlist.parameters import Share, Whole, checked
 
 __all__ = [
     "COUNT_SHARE",
+    "OTHERS_SHARE",
     "REACH_SHARE",
     "Domain",
     "HittingSet",
@@ -20,6 +21,7 @@ __all__ = [
     "UserCounts",
     "WithCounts",
     "WithFloor",
+    "WithOthers",
 ]
 
 # Measured on eight tables: with less, counts have much more noise, and with more, much more is
@@ -28,6 +30,8 @@ COUNT_SHARE = 0.15
 """The share of the budget for noisy counts that are asked for without a share."""
 REACH_SHARE = 0.1
 """Likewise of a hitting set, of which one user changes one number alone. Hardly more is missed."""
+OTHERS_SHARE = 0.05
+"""Likewise for what is said of the users and the pairs that are not in a list."""
 
 
 class Question:
@@ -148,7 +152,28 @@ class WithFloor(WithCounts):
 
 
 @dataclass(frozen=True)
-class TopK(WithFloor, KItems):
+class WithOthers(WithFloor):
+    """A question for a list that may ask what is not in it.
+
+    Attributes:
+        others: Whether to have noisy numbers of the users who hold none of the named items, and of
+            the pairs of a user and an item that the list covers, for 0.05 of the budget.
+    """
+
+    others: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.others, bool):
+            raise InputError("must be True or False", given={"others": self.others})
+
+    def described(self) -> dict[str, Any]:
+        told = super().described()  # without others as before there were any, as above
+        return told if self.others else {n: v for n, v in told.items() if n != "others"}
+
+
+@dataclass(frozen=True)
+class TopK(WithOthers, KItems):
     """The k items held by most users, best first.
 
     Attributes:
@@ -159,6 +184,8 @@ class TopK(WithFloor, KItems):
             where the mechanism has them anyway.
         min_users: Only items that at least about so many users hold, by these counts: one that
             fewer hold is named in at most 1 of 100 cases. None for no such floor.
+        others: Whether to have noisy numbers of the users who hold none of the named items, and of
+            the pairs of a user and an item that the list covers, for 0.05 of the budget.
 
     Raises:
         InputError: An attribute is out of range.
@@ -171,7 +198,7 @@ class TopK(WithFloor, KItems):
 
 
 @dataclass(frozen=True)
-class Domain(WithFloor):
+class Domain(WithOthers):
     """All items held by enough users to be named; also set union, partition selection, key set.
 
     Attributes:
@@ -180,12 +207,13 @@ class Domain(WithFloor):
             1 to each count.
         noisy_counts: Whether to have such counts, by default for 0.15 of the budget.
         min_users: As of `TopK`.
+        others: As of `TopK`.
 
     Raises:
         InputError: An attribute is out of range.
 
     >>> Domain(min_users=100)
-    Domain(count_share=None, noisy_counts=False, min_users=100)
+    Domain(count_share=None, noisy_counts=False, min_users=100, others=False)
     """
 
     name: ClassVar[str] = "domain"

@@ -8,7 +8,7 @@ from helpers.planted import KNOWN, NEW, PLANTS
 from helpers.planted.cases import CASES, told
 from shortlist.mechanisms.registry import mechanism_names
 
-WRAPPERS = "noisy-counts", "noisy-clipped-counts", "noisy-reach", "each-group"
+WRAPPERS = "noisy-counts", "noisy-clipped-counts", "noisy-reach", "noisy-others", "each-group"
 PLACES = [(plant, case) for plant in PLANTS for case in plant.cases or plant.mechanisms]
 
 

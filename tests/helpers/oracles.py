@@ -55,7 +55,13 @@ from shortlist import mechanisms
 from shortlist.audit.exact.enumerator import law
 from shortlist.mechanisms import Mechanism, wrappers
 from shortlist.mechanisms.registry import every_mechanism
-from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, NoisyReach
+from shortlist.mechanisms.wrappers import (
+    EachGroup,
+    NoisyClippedCounts,
+    NoisyCounts,
+    NoisyOthers,
+    NoisyReach,
+)
 
 EPSILON, DELTA, BOUND = 2.0, 0.2, 2  # so large that even one user is sometimes named
 EPSILONS = [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5]
@@ -116,6 +122,15 @@ def with_reach(kind, *, k, epsilon=EPSILON):
     return kind.of(selection, count_share=0.5, k=k, epsilon=epsilon, delta=DELTA)
 
 
+def with_others(kind, *, k, epsilon=EPSILON):
+    """Noisy numbers of what is not in a list of one public item, all of a user's pairs worth 1."""
+
+    def selection(epsilon, delta):
+        return mechanisms.UserPeeling(k=k or 1, epsilon=epsilon, delta=delta)
+
+    return kind.of(selection, count_share=0.5, epsilon=epsilon, delta=DELTA, max_pairs_per_user=1)
+
+
 @dataclass(frozen=True)
 class Oracle:
     """A mechanism's output law by its definition, and where the code is held against it.
@@ -153,8 +168,9 @@ class Oracle:
             positions = selection.positions.tolist()
             told = tuple(positions) if self.in_order else frozenset(positions)
             told = (selection.branch, told) if self.with_branch else told
-            scores = None if selection.scores is None else tuple(selection.scores)
-            return (told, scores) if self.edges else told
+            noisy = selection.scores if selection.others is None else selection.others
+            noisy = None if noisy is None else tuple(noisy)
+            return (told, noisy) if self.edges else told
 
         return law(run, self.edges)
 
@@ -241,6 +257,24 @@ def picked_by_users(mechanism, kept, data):
         for picked, q in picks.items():
             law_of_picks[picked] = law_of_picks.get(picked, 0) + p * q
     return law_of_picks
+
+
+def picked_with_others(mechanism, data):
+    """Items picked by users; who holds none, pairs of these items and others: their cells."""
+    edges, found = ORACLES[NoisyOthers].edges, Counter()
+    selects, most = mechanism.selection, mechanism.max_pairs_per_user
+    picks = picks_oracle(data, range(TWO_ITEMS.n_items), selects.k, selects.local_epsilon)
+    for picked, p in picks.items():
+        numbers = [
+            sum(bool(held) and not held & set(picked) for held in data),
+            sum(len(held & set(picked)) / max(len(held), most) for held in data),
+            sum(len(held - set(picked)) / max(len(held), most) for held in data),
+        ]
+        chances = [of_cells(mechanism._best.noise, [e - n for e in edges]) for n in numbers]
+        for told in itertools.product(range(len(edges) + 1), repeat=3):
+            inside = (cells[cell] for cells, cell in zip(chances, told, strict=True))
+            found[picked, told] += p * math.prod(inside)
+    return dict(found)
 
 
 def peeled_with_counts(mechanism, data):
@@ -432,6 +466,13 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         TWO_ITEMS,
         [(), ({0},), ({0, 1}, {0}, {0})],
         with_reach,
+        edges=(0.5, 2.5),
+    ),
+    NoisyOthers: Oracle(
+        picked_with_others,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {1}, set())],
+        with_others,
         edges=(0.5, 2.5),
     ),
     mechanisms.ClippedCountEach: OfNoisyItems(

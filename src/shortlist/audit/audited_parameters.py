@@ -35,7 +35,13 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
     WinCount,
 )
-from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, NoisyReach
+from shortlist.mechanisms.wrappers import (
+    EachGroup,
+    NoisyClippedCounts,
+    NoisyCounts,
+    NoisyOthers,
+    NoisyReach,
+)
 
 Kind = type[Mechanism] | partial[Mechanism]
 """A mechanism's class, some of its parameters given."""
@@ -84,6 +90,15 @@ _OPTIONS: Options = {
     NoisyReach: [  # of pure ones: far out, normal noise is too rare for exact laws
         {"selects": UserPeeling, "count_share": 0.3, "delta": 0.0, "max_items_per_user": None},
         {"selects": UserPeeling, "count_share": 0.5, "delta": 0.0, "max_items_per_user": None},
+    ],
+    NoisyOthers: [  # of pure ones, as above
+        {
+            "selects": partial(UserPeeling, k=k),
+            "count_share": share,
+            "delta": 0.0,
+            "max_pairs_per_user": most,
+        }
+        for k, share, most in ((1, 0.3, 1), (2, 0.5, 2))
     ],
     ClippedCountEach: [{"epsilon": 2.0, "delta": 0.2}],  # rounded counts are many branches
     EachGroup: [
@@ -171,6 +186,13 @@ _REAL_OPTIONS: Options = {
             "max_items_per_user": None,
         },
         {"selects": UserPeeling, "count_share": 0.3, "max_items_per_user": None},
+    ],
+    NoisyOthers: [
+        {
+            "selects": partial(AdaptiveTopK, k=10, max_items_per_user=16),
+            "count_share": 0.05,
+            "max_pairs_per_user": 16,
+        },
     ],
     ClippedCountEach: [{}],
     CountEach: [

@@ -16,7 +16,13 @@ from shortlist.audit.findings import Audit, Finding
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
-from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, NoisyReach
+from shortlist.mechanisms.wrappers import (
+    EachGroup,
+    NoisyClippedCounts,
+    NoisyCounts,
+    NoisyOthers,
+    NoisyReach,
+)
 
 __all__ = ["Kind", "run"]
 
@@ -26,7 +32,8 @@ Asked = Kind | Mechanism | str | None
 Job = Callable[[], list[Finding]]
 _FEW = partial(settings_of, quick=True)
 _WRAPPERS: dict[str, type[Mechanism]] = {
-    kebab(kind): kind for kind in (NoisyCounts, NoisyClippedCounts, NoisyReach, EachGroup)
+    kebab(kind): kind
+    for kind in (NoisyCounts, NoisyClippedCounts, NoisyReach, NoisyOthers, EachGroup)
 }
 
 

@@ -46,6 +46,7 @@ class VisibleAnswer(NamedTuple):
         noise_sd: Of the scores.
         branch: Which way a private choice went.
         shared_sd: Of the part of the scores' noise that all share.
+        others: Noisy numbers of what is not in the list, as the scores.
         flaw: What is wrong with the answer, of which nothing else is then known; None, if nothing.
     """
 
@@ -56,6 +57,7 @@ class VisibleAnswer(NamedTuple):
     noise_sd: float | None = None
     branch: str | None = None
     shared_sd: float | None = None
+    others: tuple[tuple[int, bool] | str, ...] | None = None
     flaw: str | None = None
 
     def relabelled(self, order: Sequence[int]) -> VisibleAnswer:
@@ -84,8 +86,11 @@ def answer_of(
         selection = select(draws)
         if flaw := flaw_of(selection, n_items):
             return flawed(flaw)
-        positions, scores, ordered, sd, branch, shared = selection
+        positions, scores, ordered, sd, branch, shared, others = selection
         named = VisibleAnswer(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
+        if others is not None:
+            told = tuple(map(_known, others))
+            named = named._replace(others=told, digits=tuple(draws.digits))
         if scores is not None:
             sd, shared = (None if x is None else float(x) for x in (sd, shared))
             named = named._replace(
@@ -120,6 +125,8 @@ def flaw_of(selection: Any, n_items: int) -> str | None:
         return "a branch without a name"
     positions = np.asarray(selection.positions)
     flaw = _flaw_of_positions(positions, n_items)
+    if flaw is None and selection.others is not None and not _shape_of(selection.others)[1]:
+        return "others that are no numbers"
     if flaw is not None or selection.scores is None:
         return flaw
     shape, finite = _shape_of(selection.scores)

@@ -266,6 +266,12 @@ def options_of(command: Commands) -> list[CommandOption]:
 _NOT_OF_A_STORE = {
     "store": "its table has one row for each item that everybody knows, with its count"
 }
+_KNOWN_OR_GROUPED = {
+    "by": "it is said of one list, not of groups",
+    "public_items": "everybody knows these items; user-counts says how many users hold each",
+    "public_items_in_table": "everybody knows these items",
+    "count": "counts do not tell who holds what; give one row per user and item",
+}
 
 # Help
 
@@ -459,6 +465,12 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K | C.DOMAIN: "Only items that at least about N users hold: one that fewer hold is "
             "named in at most 1 of 100 cases. It takes 0.15 of the budget, for noisy counts. "
             "--dry-run says from how many users on an item is left out as rarely.",
+    }),
+    CommandOption("others", _FLAG, PRIVACY, settable=True,
+        not_with=_NOT_OF_A_STORE | _KNOWN_OR_GROUPED, help={
+        C.TOP_K | C.DOMAIN: "Say, with noise and intervals, how many users hold none of the named "
+            "items, and which share of all pairs of a user and an item the list covers. That takes "
+            "0.05 of the budget. It is printed below the list, and in JSON, not in CSV.",
     }),
     CommandOption("count_share", _NUMBER, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.DOMAIN | C.HITTING_SET: "For experts: as --noisy-counts, for another share of "

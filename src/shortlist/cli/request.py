@@ -558,7 +558,7 @@ shortlist top-k plays.parquet --user user --item title \\
 shortlist top-k --store sqlite:///items.db --table items \\
     --item name --count plays -k 100 --epsilon 1""",
             lambda given: shortlist.TopK(
-                given.k, given.count_share, given.noisy_counts, given.min_users
+                given.k, given.count_share, given.noisy_counts, given.min_users, given.others
             ),
             _table,
             _require_table,
@@ -568,7 +568,9 @@ shortlist top-k --store sqlite:///items.db --table items \\
             "All items held by enough users to be named.",
             """shortlist domain plays.parquet --user user --item title \\
     --epsilon 1 --delta 1e-6 --output titles.csv""",
-            lambda given: shortlist.Domain(given.count_share, given.noisy_counts, given.min_users),
+            lambda given: shortlist.Domain(
+                given.count_share, given.noisy_counts, given.min_users, given.others
+            ),
             _rows,
             _require_rows,
         ),

@@ -76,6 +76,7 @@ class Selection(NamedTuple):
         noise_sd: The standard deviation of the noise in the scores, or None.
         branch: Which way a private choice went, where the proof lets it be released; else None.
         shared_sd: The standard deviation of the part of the noise that all scores share, or None.
+        others: Noisy numbers of what is not in the list, where they were asked for; else None.
     """
 
     positions: Ints
@@ -84,6 +85,7 @@ class Selection(NamedTuple):
     noise_sd: float | None = None
     branch: str | None = None
     shared_sd: float | None = None
+    others: Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -198,6 +198,7 @@ def answers(release: Release) -> list[Section]:
         Section(what_epsilon_means(release.guarantee), meaning(release.guarantee), []),
         Section("May it be published?", may_be_published(release.guarantee), []),
         Section(missing, _missing(release), []),
+        *_others(release),
         Section("How many users hold an item?", list(_scores(release)), []),
         *([Section("Is the order right?", list(_order(release)), [])] if len(release) > 1 else []),
         *_drawn(release),
@@ -215,6 +216,25 @@ def _missing(release: Release) -> list[str]:
     elif k is not None and len(release) >= k:
         lines.append(f"The list ends here because {k:,} were asked for.")
     return [*lines, " ".join([more, *_with_more(release.mechanism)])] if more else lines
+
+
+def _others(release: Release) -> Iterator[Section]:
+    """How much is not in the list, where it was asked for."""
+    if (others := release.others) is None:
+        return
+    (users, *ends), (share, *reaches) = others.users_without, others.coverage
+    most = release.mechanism.parameters()["max_pairs_per_user"]
+    without = (
+        f"About {users:,} users hold none of its items: {ends[0]:,} to {ends[1]:,} in 95 of 100 "
+        "cases."
+    )
+    covered = (
+        "Of all pairs of a user and an item that the user holds, the list covers about "
+        f"{share:.1%}: {reaches[0]:.1%} to {reaches[1]:.1%} in 95 of 100 cases. Of a user who "
+        f"holds more than {most:,} items each pair counts for less, so that all of them count for "
+        f"{most:,}."
+    )
+    yield Section("How much is not in the list?", [without, covered], [])
 
 
 def _why(release: Release) -> str:

@@ -124,6 +124,7 @@ def described(release: Release) -> dict[str, Any]:
         **({"budget": release.budget} if release.budget else {}),
         **({"given_before": json_value(vars(before))} if before else {}),
         "scores": noise,
+        **({"others": release.others.json_values()} if release.others else {}),
     }
 
 

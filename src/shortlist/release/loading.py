@@ -19,6 +19,7 @@ from shortlist.release._columns import RANK, SCORE, columns_in_file, series_of
 from shortlist.release.about import About
 from shortlist.release.json_values import FORMAT, OLDEST, VERSION, LoadedMechanism
 from shortlist.release.noisy_scores import Scores
+from shortlist.release.others import Others
 from shortlist.release.release import GivenBefore, Release
 from shortlist.release.saving import METADATA
 from shortlist.runtime.processes import require_threads
@@ -212,6 +213,7 @@ def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
         by=by,
         budget=_of(str, about.get("budget", "")),
         given_before=_given_before(about.get("given_before")),
+        others=_others(about.get("others"), parameters),
         about=About.from_json(_of(dict, about.get("about", {}))),
     )
 
@@ -251,6 +253,12 @@ def _given_before(described: Any) -> GivenBefore | None:
     return GivenBefore(
         _of(int, described["charge"]), date.fromisoformat(_of(str, described["day"]))
     )
+
+
+def _others(described: Any, parameters: Mapping[str, object]) -> Others | None:
+    if (described is None) == ("others_share" in parameters):
+        raise InputError("it says what is not in the list unasked, or was asked and does not")
+    return None if described is None else Others.from_json(_of(dict, described), parameters)
 
 
 def _guarantee(described: Mapping[str, Any]) -> Guarantee:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.release.about import NOTHING_SAID, About
 from shortlist.release.noisy_scores import Scores
+from shortlist.release.others import Others
 from shortlist.release.release import NONE_CHARGED, Release
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ def make_release(  # noqa: PLR0913 - all that is released, and what is said of i
             noise_sd=selection.noise_sd,
             shared_sd=selection.shared_sd,
         )
+    others = None
+    if selection.others is not None:
+        others = Others.of(selection.others.tolist(), mechanism.parameters())
     return Release(
         question=question.name,
         items=items,
@@ -65,6 +69,7 @@ def make_release(  # noqa: PLR0913 - all that is released, and what is said of i
         mechanism=mechanism,
         by=by,
         budget=budget,
+        others=others,
         about=about,
     )
 

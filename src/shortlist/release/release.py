@@ -22,6 +22,7 @@ from shortlist.release.json_values import (
     records,
 )
 from shortlist.release.noisy_scores import Scores
+from shortlist.release.others import Others
 from shortlist.release.rendering import html, markdown, rich, text
 from shortlist.release.saving import check_output, encoder, write_whole
 from shortlist.release.sheet import sheet
@@ -90,6 +91,8 @@ class Release:
             Empty where that is not known, as of files of version 0.2.
         given_before: Of an answer that a budget has kept and that is given again, which charge has
             paid for it, and of which day; None for a new answer. The table may have changed since.
+        others: What is not in the list, where `others=True` asked for it: how many users hold none
+            of its items, and which share of the pairs of a user and an item it covers; else None.
         about: What it is of: `dataset`, `as_of`, `title`, `note`, and `made_on` which day, by which
             `version`; each is None where that is not known.
 
@@ -104,6 +107,7 @@ class Release:
     mechanism: AnyMechanism
     budget: str
     given_before: GivenBefore | None
+    others: Others | None
     about: About
     _frame: pl.DataFrame
 
@@ -118,6 +122,7 @@ class Release:
         by: Sequence[str] = (),
         budget: str = NONE_CHARGED,
         given_before: GivenBefore | None = None,
+        others: Others | None = None,
         about: About = NOTHING_SAID,
     ) -> None:
         if scores is not None and len(scores) != items.height:
@@ -132,6 +137,7 @@ class Release:
             mechanism=mechanism,
             budget=budget,
             given_before=given_before,
+            others=others,
             about=about,
             _frame=items.clone(),
         )
@@ -391,7 +397,7 @@ class Release:
         mechanism = described_mechanism(self.mechanism)
         return (
             *(self.question, self.by, self.scores, self.guarantee, mechanism),
-            *(self.budget, self.given_before, self.about),
+            *(self.budget, self.given_before, self.others, self.about),
         )
 
     def __eq__(self, other: object) -> bool:

@@ -110,6 +110,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
         notes=(
             *notes(release.guarantee, release.mechanism),
             *_scores(release, face),
+            *([("others", str(release.others))] if release.others else ()),
             *([("note", intact(release.about.note))] if release.about.note else ()),
             *([("budget", harmless(release.budget))] if release.budget else ()),
             *([("given before", str(release.given_before))] if release.given_before else ()),
@@ -229,6 +230,8 @@ def _in_words(parameters: Mapping[str, object]) -> Iterator[str]:
         yield words
     if isinstance(share := parameters.get("count_share"), float):
         yield f"{share:.3g} of the budget for counts"
+    if isinstance(share := parameters.get("others_share"), float):
+        yield f"{share:.3g} of the budget for what is not in the list"
 
 
 def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:

@@ -356,6 +356,7 @@ class Pairs(Source):
         count_share: float | None = None,
         noisy_counts: bool = False,
         min_users: int | None = None,
+        others: bool = False,
         by: str | Sequence[str] | None = None,
         max_groups_per_user: int = 1,
         public_groups: object = None,
@@ -388,6 +389,8 @@ class Pairs(Source):
                 `by`, where there are counts anyway.
             noisy_counts: As in `shortlist.TopK`.
             min_users: As in `shortlist.TopK`; not with `by`, where `domain` has it.
+            others: As in `shortlist.TopK`: `release.others` has the numbers. With neither `by` nor
+                public items.
             by: As in `grouped`; None for one list of all items.
             max_groups_per_user: As in `grouped`.
             public_groups: As in `grouped`.
@@ -402,7 +405,7 @@ class Pairs(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        question = TopK(k, count_share, noisy_counts, min_users)
+        question = TopK(k, count_share, noisy_counts, min_users, others)
         asked = self._asked(by, max_groups_per_user, public_groups)
         plan = asked.plan(
             question,
@@ -425,6 +428,7 @@ class Pairs(Source):
         count_share: float | None = None,
         noisy_counts: bool = False,
         min_users: int | None = None,
+        others: bool = False,
         by: str | Sequence[str] | None = None,
         title: str | None = None,
         note: str | None = None,
@@ -454,8 +458,8 @@ class Pairs(Source):
         With `by`, an item is named for each group in which enough users hold it. Of each user at
         most `max_items_per_user` pairs of a group and an item count then, in any number of groups.
 
-        Args: as `top_k`; `delta` is above 0, and `count_share`, `noisy_counts` and `min_users`
-        are as in `shortlist.Domain`.
+        Args: as `top_k`; `delta` is above 0, and `count_share`, `noisy_counts`, `min_users` and
+        `others` are as in `shortlist.Domain`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 
@@ -463,7 +467,7 @@ class Pairs(Source):
             InputError: An argument cannot be used, or the items are public and so is the domain;
                 found before data is read.
         """
-        question = Domain(count_share, noisy_counts, min_users)
+        question = Domain(count_share, noisy_counts, min_users, others)
         asked = self._asked(by, 1, None)
         plan = asked.plan(
             question,

@@ -43,7 +43,13 @@ from shortlist.mechanisms import (
     WeightedGaussianPeeling,
     WinCount,
 )
-from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, NoisyReach
+from shortlist.mechanisms.wrappers import (
+    EachGroup,
+    NoisyClippedCounts,
+    NoisyCounts,
+    NoisyOthers,
+    NoisyReach,
+)
 
 N_ITEMS = 8
 ZCDP = {"accounting": Accounting.ZCDP}
@@ -238,6 +244,7 @@ CASES = {
         NoisyCounts, LimitedDomain, k=1, **ONE_ITEM, inner=ONE_ITEM
     ),
     "noisy-reach": counted(NoisyReach, UserPeeling, sets, k=4),
+    "noisy-others": counted(NoisyOthers, UserPeeling, sets, inner={"k": 3}, max_pairs_per_user=2),
     "noisy-clipped-counts": counted(
         NoisyClippedCounts, WeightedGaussian, sets, **LOUD, inner=BOUND
     ),

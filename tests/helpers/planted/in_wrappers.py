@@ -26,6 +26,7 @@ from shortlist.mechanisms.wrappers import (
     each_group,
     noisy_clipped_counts,
     noisy_counts,
+    noisy_others,
     noisy_reach,
 )
 
@@ -179,6 +180,25 @@ WRAPPERS = [
                 lambda _right, held, positions: held.recount().counts[positions],
             ),
             "3 % too little noise in the numbers of users reached": less_count_noise(0.97),
+        },
+    ),
+    *mistakes(
+        "noisy-others",
+        "noisy-others",
+        {
+            "each pair counts for as much, however many a user has": at(
+                noisy_others,
+                "_weights",
+                lambda _right, most, largest: np.full(largest + 1, 2**32 // most),
+            ),
+            "who holds none of the items pays for the pairs alone": together(
+                method(noisy_others.NoisyOthers, "_changed", always(1)),
+                method(
+                    noisy_others.NoisyOthers,
+                    "_laid",
+                    lambda _right, _self, mu: noisy_others.independent(mu, m=1),
+                ),
+            ),
         },
     ),
     *mistakes(

@@ -26,7 +26,7 @@ from shortlist.audit.samples._sampled_together import Endless, sample
 from shortlist.audit.stand_ins import Outlived, bare
 from shortlist.audit.universes import Data, Universe, universe_of
 from shortlist.audit.visible_answers import face_of, flaw_of, guarded, listening
-from shortlist.draws import Draws, ExactDraws
+from shortlist.draws import Draws, ExactDraws, Floats
 from shortlist.draws.random_bits import Bits, SystemBits
 from shortlist.mechanisms.mechanism import Mechanism, Selection
 
@@ -47,6 +47,9 @@ def outcomes_of(selection: Selection, class_of: Sequence[int]) -> list[Outcome]:
     if flaw := flaw_of(selection, len(class_of)):
         return flawed_outcome(flaw)
     classes = tuple(class_of[i] for i in np.asarray(selection.positions).tolist())
+    if selection.others is not None:
+        listed = outcomes_of(selection._replace(others=None), class_of)
+        return _beside(listed, selection.others)
     if selection.scores is None:
         named = classes if selection.ordered else tuple(sorted(classes))
         return [((named, selection.branch),)]
@@ -60,6 +63,17 @@ def outcomes_of(selection: Selection, class_of: Sequence[int]) -> list[Outcome]:
     return [
         ((tuple(row), selection.branch, *cell[:1]), *_of_places(row, cell, value))
         for row, cell, value in zip(*map(_columns, (ranked, cells, values)), strict=True)
+    ]
+
+
+def _beside(listed: list[Outcome], others: Floats) -> list[Outcome]:
+    """The list; after its first view one of each number of others, and one of their signs."""
+    rows = _columns(bare(others))
+    if len(listed) < len(rows):  # without scores it is the same for all samples
+        listed = listed * len(rows)
+    return [
+        (views[0], *enumerate(row), tuple(number > 0 for number in row), *views[1:])
+        for views, row in zip(listed, rows, strict=True)
     ]
 
 

@@ -4,6 +4,7 @@ from shortlist.mechanisms.wrappers.answering import AskedFor, answering, answeri
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.mechanisms.wrappers.noisy_others import NoisyOthers
 from shortlist.mechanisms.wrappers.noisy_reach import NoisyReach
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "EachGroup",
     "NoisyClippedCounts",
     "NoisyCounts",
+    "NoisyOthers",
     "NoisyReach",
     "answering",
     "answering_in_groups",

@@ -47,7 +47,7 @@ class Counted(Wrapper):
     """
 
     count_share: float
-    min_users: int | None
+    min_users: int | None = None
 
     @classmethod
     def of(
@@ -131,9 +131,9 @@ class Counted(Wrapper):
     def explain_known(self) -> list[str]:
         return self.selection.explain_known()
 
-    @abstractmethod
     def _told_of_floor(self, min_users: int) -> dict[str, object]:
-        """The floor and from where on it leaves out hardly anything, as parameters."""
+        """The floor as a parameter, and from where on it leaves out hardly anything, if known."""
+        return {"min_users": min_users}
 
     @abstractmethod
     def _explained_counts(self) -> list[str]:

@@ -12,8 +12,17 @@ from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
+from shortlist.mechanisms.wrappers.noisy_others import NoisyOthers
 from shortlist.mechanisms.wrappers.noisy_reach import NoisyReach
-from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
+from shortlist.questions import (
+    OTHERS_SHARE,
+    Domain,
+    HittingSet,
+    Question,
+    TopK,
+    UserCounts,
+    WithOthers,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,8 @@ class AskedFor:
         options: What the caller gave, all of it fields of the class.
         epsilon: Of the whole, with whatever is around it.
         delta: Of the whole.
+        most_pairs: How many items of one user count among the pairs of a user and an item; None
+            where rows are no such pairs, or nothing bounds them.
     """
 
     kind: type[Mechanism]
@@ -33,6 +44,7 @@ class AskedFor:
     options: dict[str, Any]
     epsilon: float
     delta: float
+    most_pairs: int | None = None
 
     @property
     def max_items_per_user(self) -> int | None:
@@ -69,6 +81,8 @@ def answering_in_groups(
         asked: The mechanism that was asked for.
         max_groups_per_user: In how many groups one user is at most; None if there are no groups.
     """
+    if isinstance(question, WithOthers) and question.others:
+        return _with_others(question, asked, max_groups_per_user)
     if max_groups_per_user is None:
         return answering(question, asked)
     return EachGroup.of(
@@ -76,6 +90,27 @@ def answering_in_groups(
         epsilon=asked.epsilon,
         delta=asked.delta,
         max_groups_per_user=max_groups_per_user,
+    )
+
+
+def _with_others(
+    question: WithOthers, asked: AskedFor, max_groups_per_user: int | None
+) -> Mechanism:
+    """What answers the question, with noisy numbers of what is not in the list around it."""
+    if max_groups_per_user is not None or asked.most_pairs is None:
+        raise InputError(
+            "who holds none of the items named is known of rows of users alone, whose items are "
+            "private and in no groups",
+            "omit it, or {by} and {public_items}; how many users hold each item of a list that "
+            "everybody knows, {user_counts} says",
+            given={"others": True},
+        )
+    return NoisyOthers.of(
+        lambda epsilon, delta: answering(question, replace(asked, epsilon=epsilon, delta=delta)),
+        epsilon=asked.epsilon,
+        delta=asked.delta,
+        count_share=OTHERS_SHARE,
+        max_pairs_per_user=asked.most_pairs,
     )
 
 

@@ -93,8 +93,81 @@ class InNoise(Mechanism):
         return Order(counts, [noise], shared=shared, unit=1.0, digits=0)
 
 
+class CountedInNoise(InNoise, Counted):
+    """A selection, and after it numbers in noise of their own, for what it leaves of the budget."""
+
+    @property
+    @abstractmethod
+    def _changed(self) -> int:
+        """What one user changes in the numbers at most: the sum of all changes."""
+
+    @abstractmethod
+    def _laid(self, mu: float) -> CorrelatedNoise:
+        """Normal noise with which the numbers are mu-Gaussian-private."""
+
+    @cached_property
+    def _best(self) -> PricedNoise:
+        """The way with the least noise; a choice by public parameters."""
+        return min(self._ways(), key=lambda way: way.of_each.rounded_sd)
+
+    def _ways(self) -> Iterator[PricedNoise]:
+        yield from self._added_up()
+        yield from self._by_guarantees()
+        if self._is_exact:
+            yield from self._after_stages()
+
+    def _added_up(self) -> Iterator[PricedNoise]:
+        """Noise whose cost is added to the selection's."""
+        before, changed = self.selection.cost, self._changed
+        rate = self._largest(lambda rate: before + Pure(rate) * changed)
+        scale = round_up(1 / Fraction(rate))
+        rate = round_up(1 / Fraction(scale))
+        yield PricedNoise(Laplace(scale), before + Pure(rate) * changed)
+        if self.delta > 0 and not isinstance(before, Approximate) and (rho := self._rho_left):
+            yield self._normal(rho, before + ZCDP(rho))
+
+    def _by_guarantees(self) -> Iterator[PricedNoise]:
+        """Noise for the epsilon and the delta that are left: both guarantees add up."""
+        if self.delta == 0:
+            return
+        epsilon, delta = self._left
+        scale = round_up(self._changed / Fraction(epsilon))
+        yield PricedNoise(Laplace(scale), self._beside_guarantee(epsilon, 0.0))
+        rho = gaussian_rho(epsilon=epsilon, delta=delta)
+        yield self._normal(rho, self._beside_guarantee(epsilon, delta))
+
+    def _after_stages(self) -> Iterator[PricedNoise]:
+        """As one stage more of a selection that is known by its worst case, or pure."""
+        before, changed = self.selection.cost, self._changed
+        stages = composition_of(before)
+        known = isinstance(before, Composed | Pure | Either)
+        if self.delta == 0 or stages is None or not known:
+            return
+        budget = self.epsilon, self.delta
+        mu = largest_after(stages, GaussianStage, epsilon=budget[0], delta=budget[1])
+        if mu > 0:
+            rho = ZCDP(round_up(Fraction(mu) ** 2 / 2))
+            yield self._gaussian(mu, self._followed_by((GaussianStage(mu),), stages, rho))
+        if changed > _FEW_COUNTS:
+            return
+        each = partial(PureStage, times=changed)
+        rate = largest_after(stages, each, epsilon=budget[0], delta=budget[1])
+        if rate > 0:
+            scale = round_up(1 / Fraction(rate))
+            rate = round_up(1 / Fraction(scale))
+            cost = self._followed_by((each(rate),), stages, Pure(rate) * changed)
+            yield PricedNoise(Laplace(scale), cost)
+
+    def _normal(self, rho: float, cost: Cost) -> PricedNoise:
+        return self._gaussian(round_down(1 / Fraction(gaussian_sigma(rho))), cost)
+
+    def _gaussian(self, mu: float, cost: Cost) -> PricedNoise:
+        noise = self._laid(mu)
+        return PricedNoise(Normal(noise.own), cost, Normal(noise.shared) if noise.shared else None)
+
+
 @dataclass(frozen=True, kw_only=True)
-class NoisyCounts(InNoise, Counted):
+class NoisyCounts(CountedInNoise):
     """Another mechanism's selection, each item with its count in fresh noise, a whole number.
 
     The noise is continuous, Laplace or normal, whichever is smaller, and what is released is the
@@ -158,66 +231,6 @@ class NoisyCounts(InNoise, Counted):
         bounded = self.adjacency == ADD_OR_REMOVE and not whole
         bound = self.max_items_per_user if bounded else None
         return self.k if bound is None else min(self.k, bound)
-
-    @cached_property
-    def _best(self) -> PricedNoise:
-        """The way with the least noise; a choice by public parameters."""
-        return min(self._ways(), key=lambda way: way.of_each.rounded_sd)
-
-    def _ways(self) -> Iterator[PricedNoise]:
-        yield from self._added_up()
-        yield from self._by_guarantees()
-        if self._is_exact:
-            yield from self._after_stages()
-
-    def _added_up(self) -> Iterator[PricedNoise]:
-        """Noise whose cost is added to the selection's."""
-        before, changed = self.selection.cost, self._changed
-        rate = self._largest(lambda rate: before + Pure(rate) * changed)
-        scale = round_up(1 / Fraction(rate))
-        rate = round_up(1 / Fraction(scale))
-        yield PricedNoise(Laplace(scale), before + Pure(rate) * changed)
-        if self.delta > 0 and not isinstance(before, Approximate) and (rho := self._rho_left):
-            yield self._normal(rho, before + ZCDP(rho))
-
-    def _by_guarantees(self) -> Iterator[PricedNoise]:
-        """Noise for the epsilon and the delta that are left: both guarantees add up."""
-        if self.delta == 0:
-            return
-        epsilon, delta = self._left
-        scale = round_up(self._changed / Fraction(epsilon))
-        yield PricedNoise(Laplace(scale), self._beside_guarantee(epsilon, 0.0))
-        rho = gaussian_rho(epsilon=epsilon, delta=delta)
-        yield self._normal(rho, self._beside_guarantee(epsilon, delta))
-
-    def _after_stages(self) -> Iterator[PricedNoise]:
-        """As one stage more of a selection that is known by its worst case, or pure."""
-        before, changed = self.selection.cost, self._changed
-        stages = composition_of(before)
-        known = isinstance(before, Composed | Pure | Either)
-        if self.delta == 0 or stages is None or not known:
-            return
-        budget = self.epsilon, self.delta
-        mu = largest_after(stages, GaussianStage, epsilon=budget[0], delta=budget[1])
-        if mu > 0:
-            rho = ZCDP(round_up(Fraction(mu) ** 2 / 2))
-            yield self._gaussian(mu, self._followed_by((GaussianStage(mu),), stages, rho))
-        if changed > _FEW_COUNTS:
-            return
-        each = partial(PureStage, times=changed)
-        rate = largest_after(stages, each, epsilon=budget[0], delta=budget[1])
-        if rate > 0:
-            scale = round_up(1 / Fraction(rate))
-            rate = round_up(1 / Fraction(scale))
-            cost = self._followed_by((each(rate),), stages, Pure(rate) * changed)
-            yield PricedNoise(Laplace(scale), cost)
-
-    def _normal(self, rho: float, cost: Cost) -> PricedNoise:
-        return self._gaussian(round_down(1 / Fraction(gaussian_sigma(rho))), cost)
-
-    def _gaussian(self, mu: float, cost: Cost) -> PricedNoise:
-        noise = self._laid(mu)
-        return PricedNoise(Normal(noise.own), cost, Normal(noise.shared) if noise.shared else None)
 
     def _laid(self, mu: float) -> CorrelatedNoise:
         """Normal noise with which the counts are mu-Gaussian-private."""
