@@ -8,6 +8,7 @@ from bench.accuracy import (
     counts,
     groups,
     intervals,
+    known_in_groups,
     known_items,
     ranking,
     tuning,
@@ -28,6 +29,7 @@ PARTS = {
     "bounds": Part(lambda asked: bounds.measure(asked.scale, asked.runs or 5)),
     "which-bound": Part(lambda asked: which_bound.measure(asked.runs or 5)),
     "known-items": Part(lambda asked: known_items.measure(asked.runs or 1)),
+    "known-in-groups": Part(lambda asked: known_in_groups.measure(asked.runs or 5)),
     "intervals": Part(lambda asked: intervals.measure(asked.runs or 10_000)),
     "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),
 }

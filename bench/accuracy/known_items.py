@@ -55,8 +55,11 @@ class Split:
         how = f"{self.by} at random" if isinstance(self.by, str) else f"{self.by} days each"
         return f"{self.weeks}, {how}"
 
-    def parts(self, rows: pl.DataFrame) -> list[pl.DataFrame]:
-        """The rows of each week; what lies before the first week is left out."""
+    def parts(self, rows: pl.DataFrame, *more: str) -> list[pl.DataFrame]:
+        """The users and items of each week, and more columns.
+
+        What lies before the first week is left out.
+        """
         if isinstance(self.by, int):
             days = rows["day"].cast(pl.Int32).to_numpy()
             week = self.weeks - 1 - (days.max() - days) // self.by
@@ -64,7 +67,7 @@ class Split:
             alike = rows["user"].to_numpy() if self.by == "users" else np.arange(len(rows))
             week = np.random.default_rng(1).integers(0, self.weeks, int(alike.max()) + 1)[alike]
         placed = rows.with_columns(week=week)
-        return [placed.filter(week=w).select("user", "item") for w in range(self.weeks)]
+        return [placed.filter(week=w).select("user", "item", *more) for w in range(self.weeks)]
 
 
 SPLITS = {
