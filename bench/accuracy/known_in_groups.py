@@ -53,10 +53,7 @@ def measure(runs: int) -> None:
     )
     beside = figures.pivot(on="known", index=["table", "epsilon", "k"], values=MASS)
     ratios = beside.with_columns(
-        *(
-            (pl.col(name) / pl.col(WITHOUT)).alias(f"{name}, over {WITHOUT}")
-            for name in (LISTS, COMMON)
-        )
+        _over(name).alias(f"{name}, over {WITHOUT}") for name in (LISTS, COMMON)
     )
     pictures = {"known-in-groups.png": "Missing mass of a group's top-k against k"}
     tables = {"Beside what knows nothing": ratios, "All figures": figures}
