@@ -118,7 +118,7 @@ ALLOWED = {
     "audit.stand_ins": {"draws"},
     "audit.visible_answers": {"audit.stand_ins", "draws", "mechanisms"},
     "audit.findings": set(),
-    "audit.audited_parameters": {"mechanisms"},
+    "audit.audited_parameters": {"mechanisms", "parameters"},
     "audit.universes": {"draws", "errors", "evidence", "mechanisms"},
     "audit.exact": {
         "algorithms", "audit.audited_parameters", "audit.findings", "audit.stand_ins",

@@ -22,6 +22,7 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.mechanisms import AdaptiveGaussian, AdaptiveTopK, PerGroup
 from shortlist.metrics import top_k_missing_mass
+from shortlist.parameters import GroupItems
 from shortlist.table import open_table
 
 __all__ = ["compare"]
@@ -58,6 +59,13 @@ UNSEEN = {
         pl.when(_LETTER.str.contains("^[A-Z]$")).then(_LETTER).otherwise(pl.lit("other")),
     ),
 }
+_BY_HASH = pl.col("item").hash(1)
+OWN_ITEMS = {
+    "amazon_video_games_5core": _Grouped("Video games, 20 groups by hash", _BY_HASH % 20),
+    "anime_5k": _Grouped("Anime, 20 groups by hash", _BY_HASH % 20),
+    "amazon_grocery_5core": _Grouped("Groceries, 50 groups by hash", _BY_HASH % 50),
+    "reddit_askreddit_1pct_tokens": _Grouped("AskReddit words, 26 by hash", _BY_HASH % 26),
+}
 EPSILONS, SIZES, DELTA = (0.1, 1.0), (5, 10, 20), 1e-6
 SPLIT = "each group for its part of the budget"
 FILTERED = "one top-k of pairs, filtered"
@@ -65,6 +73,7 @@ DOMAIN = "one domain of pairs, the best of it"
 APART = "each group for all of the budget, one group a user"
 OURS = "PerGroup"
 TEN = "PerGroup, 10 groups a user"
+OWN = "PerGroup, items are the groups' own"
 MASS = "missing mass"
 LOOKS = {
     SPLIT: Look("#888888"),
@@ -73,6 +82,7 @@ LOOKS = {
     APART: Look("#2f7d32", dashed=True),
     OURS: Look("#0b6e99", width=3),
     TEN: Look("#0b6e99", dashed=True),
+    OWN: Look("#b3261e", width=3),
 }
 _PLAIN = "format(datum.value, '~g')"
 
@@ -160,13 +170,21 @@ def _pairs(sets: GroupedSets) -> Contributions:
     return sets.among(np.arange(sets.n_groups), np.arange(sets.n_items))
 
 
-def _ours(sets: GroupedSets, draws: Draws, k: int, epsilon: float, most: int = 1) -> Named:
+def _ours(
+    sets: GroupedSets,
+    draws: Draws,
+    k: int,
+    epsilon: float,
+    most: int = 1,
+    kind: GroupItems = GroupItems.SHARED,
+) -> Named:
     mechanism = PerGroup(
         k=k,
         epsilon=epsilon,
         delta=DELTA,
         max_items_per_user=BOUND,
         max_groups_per_user=most,
+        group_items=kind,
     )
     groups, items = np.divmod(mechanism.select(sets, draws).positions, sets.n_items)
     return groups, items
@@ -179,6 +197,7 @@ WAYS: dict[str, Callable[[GroupedSets, Draws, int, float], Named]] = {
     APART: _alone,
     OURS: _ours,
     TEN: partial(_ours, most=10),
+    OWN: partial(_ours, kind=GroupItems.OWN),
 }
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shortlist._version import __version__
     from shortlist.budget.ledger import Budget
     from shortlist.errors import InputError, WeakPrivacyWarning
+    from shortlist.parameters import GroupItems
     from shortlist.plan import Plan, Reuse
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Domain, HittingSet, Rank, TopK, UserCounts
@@ -49,6 +50,7 @@ __all__ = [
     "Counts",
     "Difference",
     "Domain",
+    "GroupItems",
     "Groups",
     "Guarantee",
     "HittingSet",
@@ -87,6 +89,7 @@ _HOMES = {
     "Counts": "shortlist.sources.counts",
     "Difference": "shortlist.release.differences",
     "Domain": "shortlist.questions",
+    "GroupItems": "shortlist.parameters",
     "Groups": "shortlist.sources.pairs_in_groups",
     "Guarantee": "shortlist.privacy.guarantee",
     "HittingSet": "shortlist.questions",

@@ -32,6 +32,16 @@ class Option(Enum):
     """A choice between named alternatives: the type of a parameter that is no number."""
 
 
+class GroupItems(Option):
+    """What everybody knows of the items of groups, by what they are; privacy hangs on neither."""
+
+    SHARED = "shared"
+    """An item may be common in many groups, such as the films of countries."""
+
+    OWN = "own"
+    """Each item belongs to one group alone, such as the restaurants of cities."""
+
+
 def require_epsilon(name: str, value: float) -> float:
     """Require an epsilon: a finite number above 0."""
     if not 0 < as_float(value) < math.inf:
@@ -212,12 +222,13 @@ def _takes(hint: Any) -> Takes:
         parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
         return dataclasses.replace(_takes(parts[0]), may_be_none=len(parts) < len(hint.__args__))
     if isinstance(hint, type) and issubclass(hint, Option):
-        return Takes(hint, check=functools.partial(_require_option, hint))
+        return Takes(hint, check=functools.partial(require_option, hint))
     checks = filter(callable, getattr(hint, "__metadata__", ()))
     return Takes(getattr(hint, "__origin__", hint), check=next(checks, None))
 
 
-def _require_option(kind: type[Option], name: str, value: object) -> Option:
+def require_option(kind: type[Option], name: str, value: object) -> Option:
+    """Require one of the alternatives."""
     if not isinstance(value, kind):
         known = ", ".join(f"{kind.__name__}.{option.name}" for option in kind)
         raise InputError("must be one of {known}", given={name: value}, known=known)

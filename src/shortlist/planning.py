@@ -33,7 +33,7 @@ from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import AskedFor, answering_in_groups
-from shortlist.parameters import require_delta
+from shortlist.parameters import GroupItems, require_delta
 from shortlist.questions import Domain, HittingSet, Question, Rank, TopK, UserCounts
 from shortlist.strength import BETTER, Strength, of_delta, of_epsilon, usual_delta
 
@@ -52,8 +52,8 @@ class Usual:
         return f"{self.bound} (usual)"
 
 
-Bounds = Mapping[str, int | Usual | None]
-"""What one user is in, as fields of a mechanism; None where nothing bounds it."""
+Bounds = Mapping[str, int | Usual | GroupItems | None]
+"""What one user is in, None where nothing bounds it; and of which kind items are: as fields."""
 
 _DEFAULTS: dict[tuple[type[Question], type], str] = {
     (TopK, WeightedHistogram): "AdaptiveTopK",
@@ -169,11 +169,11 @@ def _groups_per_user(engine: Engine, bounds: Bounds) -> int | None:
 
 def _most_pairs(engine: Engine, bounds: Bounds) -> int | None:
     """How many items of one user count, as was asked for or as usual; None where in groups."""
-    bound = None if engine.by else bounds.get("max_items_per_user")
-    return bound.bound if isinstance(bound, Usual) else bound
+    most: int | None = filled(None, bounds).get("max_items_per_user")
+    return None if engine.by else most
 
 
-def filled(kind: type[Mechanism] | None, bounds: Bounds) -> dict[str, int | None]:
+def filled(kind: type[Mechanism] | None, bounds: Bounds) -> dict[str, Any]:
     """The bounds that a mechanism is given: not one that nobody asked for, if it has its own."""
     return {
         name: bound.bound if isinstance(bound, Usual) else bound
@@ -207,7 +207,7 @@ def default_mechanism(
     )
 
 
-def _instead(name: str, bound: int | Usual | None) -> str:
+def _instead(name: str, bound: object) -> str:
     """What is better than this default where nobody gave a bound, or where it is 1."""
     if isinstance(bound, Usual):
         return _WITHOUT_BOUND.get(name, name)
@@ -273,7 +273,7 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
 def _require_options(kind: type[Mechanism], options: dict[str, Any], given: dict[str, Any]) -> None:
     own = [name for name in kind.fields() if name not in given]
     for name in options:
-        if name.endswith("_per_user") and name in given:
+        if (name.endswith("_per_user") or name == "group_items") and name in given:
             raise InputError(
                 "{option} is an argument of the source",
                 "give it there, not here",

@@ -47,6 +47,15 @@ def test_several_columns_and_public_groups(answered, table, tmp_path):
     assert told["mechanism"]["parameters"]["max_groups_per_user"] == 2
 
 
+def test_groups_whose_items_are_their_own(answered, table):
+    out = answered(*asked(table, "--by", "country", "--group-items", "own", "--json"))
+    told = json.loads(out)
+    assert [(item["country"], item["title"]) for item in told["items"]] == [
+        (country, title) for country, titles in HELD.items() for title in titles
+    ]
+    assert told["mechanism"]["parameters"]["group_items"] == "own"
+
+
 def test_a_domain_of_each_group(answered, table):
     out = answered(*asked(table, "--by", "country", question="domain"))
     assert out.startswith("domain by country: 4 items in 2 groups\n")
@@ -65,6 +74,8 @@ def test_a_dry_run_reads_nothing(answered, table):
         (["--by", "title"], '--by "title" and --item "title" are the same column'),
         (["--by", "country", "--count-share", "0.2"], "gives noisy counts with its ranks"),
         (["--by", "country", "--mechanism", "adaptive-top-k"], "does not look at items in groups"),
+        (["--by", "country", "--group-items", "mine"], "It must be shared or own"),
+        (["--group-items", "own"], "--by"),
     ],
 )
 def test_refusals(run, table, more, words):

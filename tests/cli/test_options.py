@@ -4,12 +4,18 @@ from fractions import Fraction
 
 import pytest
 
-from shortlist.cli._options import OPTIONS, CommandOption, Commands, options_of
+from shortlist.cli._options import (
+    OPTIONS,
+    CommandOption,
+    Commands,
+    ItemsOfGroups,
+    options_of,
+)
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 
 BY_NAME = {option.name: option for option in options_of(Commands.TOP_K)}
-VALUES = {str: "x", int: "3", float: "0.2", Fraction: "1/52"}
+VALUES = {str: "x", ItemsOfGroups: "own", int: "3", float: "0.2", Fraction: "1/52"}
 
 
 def typed(name):

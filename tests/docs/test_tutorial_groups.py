@@ -28,7 +28,7 @@ def test_the_python_runs(names, capsys):
     assert all("1" in part for _, part in names["release"].groups())
     assert all(f"{country} 2" in part for country, part in names["known"].groups())
     assert set(names["held"].to_polars()["country"]) == {"CH", "FR", "IT"}
-    assert {country: len(items) for country, items in names["best"].items()} == dict.fromkeys(
+    assert {country: len(part) for country, part in names["own"].groups()} == dict.fromkeys(
         ["CH", "FR", "IT"], 3
     )
     assert {country: len(part) for country, part in names["counted"].groups()} == dict.fromkeys(

@@ -104,6 +104,13 @@ def check_sides(sets, named, held):
     sizes = Counter(Counter(user for user, _, _ in kept).values())
     found = dict(enumerate(among.users_of_size().tolist()))
     assert {size: n for size, n in found.items() if n and size} == sizes
+    pairs = sets.pairs()
+    counts = pairs.sets.recount().counts
+    places = pairs.positions(np.arange(len(counts))).tolist()
+    numbered = {(g, i): groups[g] * sets.n_items + items[i] for g, i in expected}
+    assert dict(zip(places, counts.tolist(), strict=True)) == {
+        numbered[pair]: n for pair, n in expected.items()
+    }
     again = among.among(np.arange(among.n_items)[::-2])
     assert again.recount().counts.tolist() == table.ravel()[::-2].tolist()
 

@@ -188,3 +188,22 @@ def test_what_others_hold_plays_no_part():
         bounded = sets.bounded(1, ExactDraws(SeededBits(3)))
         kept.append(told(bounded.groups)[0])
     assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_pairs_are_those_of_all_groups(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, (8, 5, 4), (60, 3))
+    sets = grouped(rows, 8, 5, 4)
+    bounded = sets.bounded(2, ExactDraws(SeededBits(seed)))
+    placed = sets.within(np.array([3, -1, 0]))
+    for each in (sets_of(USERS), sets, bounded, placed):
+        pairs = each.pairs()
+        expected = [
+            {group * each.n_items + item for group, item in held} for held in pairs_of(each)
+        ]
+        found = [
+            set(pairs.positions(np.array(sorted(held), int)).tolist()) for held in told(pairs.sets)
+        ]
+        assert found == expected
+        assert pairs.sets.n_items == len(set().union(*expected))

@@ -104,6 +104,29 @@ class NoiseForHeld(Known):
         return told._replace(positions=told.positions[kept], scores=told.scores[kept])
 
 
+class _PairsApart(GroupedSets):
+    def pairs(self):
+        """As if a user were another one in each group."""
+        return pairs_apart(super().pairs(), self)
+
+
+def pairs_apart(own, sets):
+    """Pairs of a group and an item, of which every part of a user counts as a user."""
+    users = np.repeat(np.arange(len(own.sets.sizes)), own.sets.sizes)
+    codes = own.sets.listed()
+    users = (users * sets.n_groups + own.positions(codes) // sets.n_items).astype(np.uint32)
+    n_users = len(own.sets.sizes) * sets.n_groups
+    apart = Contributions.of_rows(users, codes, n_users=n_users, n_items=own.sets.n_items)
+    return own._replace(sets=apart)
+
+
+class PairsApart(PerGroup):
+    """Adds and clips a user's pairs in each group by itself."""
+
+    def select(self, evidence, draws):
+        return super().select(_PairsApart(*fields_of(evidence)), draws)
+
+
 _ONE_ROUND = PerGroupDesign(of_items=PerGroup.design.coarse.of_items)
 
 

@@ -192,7 +192,7 @@ class FreeChoice(NoisyClippedCounts):
 class ByTheBounded(NoisyClippedCounts):
     """Users' parts are clipped by the one item that bounding kept, and added to all held."""
 
-    def _with_counts(self, selection, held, draws):
+    def with_counts(self, selection, held, draws):
         clipped = OfOne(held, self.design.grid, 1.0)
         chosen = clipped.pick(self.design.bounds, self._sds, self.choice_epsilon, draws)
         counts = clipped.noisy(self.design.bounds[chosen], self._sds[chosen], draws)
@@ -216,7 +216,7 @@ def excess_of(kind):
 
     def output(held):
         def run(draws):
-            told = mechanism._with_counts(released, held, draws)
+            told = mechanism.with_counts(released, held, draws)
             return *told.scores, told.noise_sd
 
         return law(run)

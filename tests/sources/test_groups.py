@@ -1,5 +1,7 @@
 """Items of each group: asked of rows, in one question or of the rows in groups."""
 
+from functools import partial
+
 import numpy as np
 import polars as pl
 import pytest
@@ -165,10 +167,42 @@ def test_the_order_of_rows_says_nothing():
         ({"public_groups": [3]}, "public_groups holds"),
         ({"by": None, "public_groups": ["CH"]}, "it goes with by"),
         ({"by": None, "max_groups_per_user": 2}, "it goes with by"),
+        ({"by": None, "group_items": sl.GroupItems.OWN}, "it goes with by"),
+        (
+            {"mechanism": partial(PerGroup, group_items=sl.GroupItems.OWN)},
+            "group_items is an argument of the source",
+        ),
+        ({"group_items": "own"}, "must be one of GroupItems.SHARED, GroupItems.OWN"),
+        (
+            {"group_items": sl.GroupItems.OWN, "max_groups_per_user": 2},
+            "max_groups_per_user=2: where items are the groups' own, a user counts in any number",
+        ),
     ],
 )
 def test_what_is_refused_before_anything_is_read(given, words):
     refusal(lambda: pairs().top_k(2, **{"by": "country", **ASK, **given}), words)
+
+
+def test_items_of_groups_that_have_their_own():
+    frame = table().with_columns(title=pl.col("country") + pl.col("title"))
+    asked = {"by": "country", "group_items": sl.GroupItems.OWN, "random": SeededBits(2), **ASK}
+    release = pairs(frame).top_k(1, **asked)
+    assert named(release) == {country: [country + held[0]] for country, held in HELD.items()}
+    assert release.mechanism.parameters()["group_items"] == "own"
+    assert "the ranks go by noisy weights, which are no counts, too" in " ".join(
+        str(release).split()
+    )
+    known = pairs(frame).top_k(1, public_groups=["FR", "XX"], **asked)
+    assert named(known) == {"FR": ["FR" + HELD["FR"][0]]}
+    grouped = pairs(frame).grouped("country", group_items=sl.GroupItems.OWN)
+    assert isinstance(grouped.plan(sl.Domain(), **ASK).mechanism, AdaptiveGaussian)
+    assert "group_items=" in repr(grouped)
+
+
+def test_known_items_name_no_pair():
+    source = pairs(known_items=["Emma"])
+    ask = {"by": "country", "group_items": sl.GroupItems.OWN, **ASK}
+    refusal(lambda: source.top_k(1, **ask), "a list of items names none")
 
 
 def test_the_list_of_groups_is_not_the_table():

@@ -42,6 +42,7 @@ from shortlist.mechanisms.wrappers import (
     NoisyOthers,
     NoisyReach,
 )
+from shortlist.parameters import GroupItems
 
 Kind = type[Mechanism] | partial[Mechanism]
 """A mechanism's class, some of its parameters given."""
@@ -158,7 +159,11 @@ _REAL_OPTIONS: Options = {
     AdaptiveGaussian: [{}, {"max_items_per_user": 100}],  # of fewer items, no weight is capped
     ChosenBound: [{"max_items_per_user": 30}],
     AdaptiveHittingSet: [{}],
-    PerGroup: [{"max_groups_per_user": 2}, {"max_groups_per_user": 1}],
+    PerGroup: [
+        {"max_groups_per_user": 2},
+        {"max_groups_per_user": 1},
+        {"group_items": GroupItems.OWN},
+    ],
     LimitedDomain: [{}, {"max_items_per_user": None, "k_bar": 30}],
     JointOrPeel: [{}, {"delta": 0.0}],
     NoisyCounts: [

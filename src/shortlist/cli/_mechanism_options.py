@@ -12,8 +12,10 @@ from shortlist.mechanisms import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
 from shortlist.parameters import Option, Takes, taken
 
-_BOUNDS = {"max_items_per_user", "max_groups_per_user", "max_comparisons_per_user"}
-_SUPPLIED = {"k", "n_items", "epsilon", "delta"} | _BOUNDS
+_OF_SOURCES = {
+    *("max_items_per_user", "max_groups_per_user", "max_comparisons_per_user", "group_items"),
+}
+_SUPPLIED = {"k", "n_items", "epsilon", "delta"} | _OF_SOURCES
 """What the question or the source gives to every mechanism, by an argument of its own."""
 
 

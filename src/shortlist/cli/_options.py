@@ -154,6 +154,11 @@ class Form(StrEnum):
     MARKDOWN = "markdown"
 
 
+class ItemsOfGroups(StrEnum):
+    SHARED = "shared"
+    OWN = "own"
+
+
 class BudgetForm(StrEnum):
     CSV = "csv"
     JSON = "json"
@@ -163,6 +168,7 @@ _TEXT = ValueKind("NAME", str)
 _PATH = ValueKind("FILE", str, described="a path in quotes")
 _COLUMN = ValueKind("COLUMN", str, complete=columns)
 _MECHANISM = ValueKind("NAME", str, complete=mechanisms)
+_GROUP_ITEMS = _choice(list(ItemsOfGroups), "KIND", ItemsOfGroups)
 _WHOLE = ValueKind("N", int, (int,), "a whole number", _parsed(whole))
 _NUMBER = ValueKind("NUMBER", float, (int, float), "a number", _parsed(number))
 _PART = ValueKind("PART", Fraction, (str,), 'a part in quotes, such as "1/52"', _parsed(part))
@@ -418,6 +424,13 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are picked "
             "at random. By default 1. Choose N without looking at the data. With --count: your "
             "promise that no user is in more than N groups.",
+    }),
+    CommandOption("group_items", _GROUP_ITEMS, PRIVACY, settable=True, goes_with="by", not_with={
+            "count": "a histogram is answered group by group anyway",
+        }, help={
+        C.TOP_K: "With --by: own, if everybody knows that each item belongs to one group alone, "
+            "such as the restaurants of cities; then less is missing, and a user counts in any "
+            "number of groups. By default shared. Privacy holds either way.",
     }),
     CommandOption("public_groups", _PATH, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: a file with the groups that everybody knows, in a column named as in "

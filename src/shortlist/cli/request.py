@@ -417,7 +417,13 @@ def _rows(request: Request) -> Source:
     if not given.by:
         return rows
     most = 1 if given.max_groups_per_user is None else given.max_groups_per_user
-    return rows.grouped(given.by, max_groups_per_user=most, public_groups=given.public_groups)
+    kind = shortlist.GroupItems(given.group_items or "shared")
+    return rows.grouped(
+        given.by,
+        max_groups_per_user=most,
+        group_items=kind,
+        public_groups=given.public_groups,
+    )
 
 
 def _listed_rows(request: Request) -> Source:

@@ -13,7 +13,7 @@ from shortlist import kernels
 from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions, places_of
-from shortlist.evidence.user_sets import UserGroups
+from shortlist.evidence.user_sets import PairSets, UserGroups
 from shortlist.runtime.threads import parts, share, zeros
 
 _CODE_BITS = 32
@@ -162,6 +162,16 @@ class GroupedSets(UserGroups):
             lambda: [items, starts, sizes],
         )
         return Contributions(starts, sizes, items, held.n_items)
+
+    def pairs(self) -> PairSets:
+        groups, held = self.groups, self.parts
+        of_rows = np.repeat(groups.items.astype(np.int64), held.sizes)
+        positions, codes = np.unique(of_rows * self.n_items + held.listed(), return_inverse=True)
+        before = np.append(0, np.cumsum(held.sizes))
+        starts = before[groups.starts]
+        sizes = before[groups.starts + groups.sizes] - starts
+        sets = Contributions(starts, sizes, codes.astype(np.uint32), len(positions))
+        return PairSets(sets, positions.__getitem__)
 
     def among(self, groups: Ints, items: Ints) -> Contributions:
         held, sets = self.parts, self.groups

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,6 +184,19 @@ def unit_weight(size: int) -> int:
     return math.isqrt(round(UNIT**-2) // size)
 
 
+class PairSets(NamedTuple):
+    """Users' sets of pairs of a group and an item.
+
+    Attributes:
+        sets: The sets, of codes of pairs.
+        positions: Of codes, where a pair stands: the code of its group times the number of items,
+            and the code of its item.
+    """
+
+    sets: UserSets
+    positions: Callable[[Ints], Ints]
+
+
 class UserGroups(ABC):
     """Sets of items, one for each user in each group, seen as users' sets of one kind or another.
 
@@ -228,6 +242,10 @@ class UserGroups(ABC):
     @abstractmethod
     def items(self) -> UserSets:
         """The items that each user holds, in whichever groups; who holds none may be left out."""
+
+    @abstractmethod
+    def pairs(self) -> PairSets:
+        """The pairs of a group and an item that each user holds."""
 
     @abstractmethod
     def among(self, groups: Ints, items: Ints) -> UserSets:

@@ -147,9 +147,10 @@ class AdaptiveGaussian(InRounds):
     def explain(self) -> list[str]:
         """The rounds in plain words."""
         rounds = self._explain_rounds("named", may_stop=False)
-        return [*rounds, self._explain_scores(), people_needed(self.threshold)]
+        return [*rounds, self.explain_scores(), people_needed(self.threshold)]
 
-    def _explain_scores(self) -> str:
+    def explain_scores(self) -> str:
+        """What the scores are, where they are the weights."""
         return (
             "The score of an item is its noisy weight of the first round, in noise of standard "
             f"deviation {self.search.first_sd:.3g}: of an item that a later round named it may be "

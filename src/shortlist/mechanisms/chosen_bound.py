@@ -166,7 +166,7 @@ class ChosenBound(AdaptiveGaussian):
             *rounds,
             f"At a bound of {most}, {named[0].lower()}{named[1:]}",
             f"At smaller bounds it needs less: {last} at {least}, after the last round.",
-            self._explain_scores(),
+            self.explain_scores(),
             people_needed(self.threshold),
         ]
 

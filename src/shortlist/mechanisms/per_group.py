@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -22,6 +22,8 @@ from shortlist.algorithms.search_in_rounds import Search, StopRule, UntilMany
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import UserGroups, UserSets
 from shortlist.mechanisms._in_rounds import SearchDesign
+from shortlist.mechanisms._own_items import OwnItems
+from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
 from shortlist.mechanisms.mechanism import (
     FIXED,
     Accounting,
@@ -31,7 +33,8 @@ from shortlist.mechanisms.mechanism import (
     cost_of_release,
     score_digits,
 )
-from shortlist.parameters import DeltaAboveZero, Epsilon, Share, Whole
+from shortlist.mechanisms.wrappers.noisy_clipped_counts import ClippedCountsDesign
+from shortlist.parameters import DeltaAboveZero, Epsilon, GroupItems, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Pure, round_down
 from shortlist.privacy.accountant import BoundedRange, Composition, Stage, ThresholdDelta
 from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule
@@ -59,6 +62,7 @@ class PerGroupDesign(SearchDesign):
         shares: The parts of what is left that the noisy measurements of counts get.
         bounds: Of the squared norm of a user's part in all counts, to choose from.
         grid_of_counts: What noisy counts are rounded down to.
+        rounds_of_pairs: How many, where items are the groups' own.
     """
 
     of_items: Schedule = _ROUNDS
@@ -67,6 +71,7 @@ class PerGroupDesign(SearchDesign):
     shares: tuple[Fraction, ...] = (Fraction(2, 3), Fraction(1, 3))
     bounds: tuple[int, ...] = tuple(2**n for n in range(9))
     grid_of_counts: GridOfCounts = fine_grid
+    rounds_of_pairs: int = 6
 
     @property
     def coarse(self) -> Self:
@@ -79,6 +84,7 @@ class PerGroupDesign(SearchDesign):
             bounds=(1, 2),
             grid=coarse_grid_above_zero,
             grid_of_counts=grid_of_two,
+            rounds_of_pairs=2,
         )
 
 
@@ -96,6 +102,11 @@ class PerGroup(Mechanism):
     counts is clipped at a bound that is chosen privately. Where the noise is large beside a count,
     the rank goes by what the item's popularity in all groups lets expect, too.
 
+    Where each item belongs to one group alone, other groups tell nothing of it, and `OWN` finds
+    the pairs of a group and an item themselves: in rounds, as `AdaptiveGaussian` finds items, with
+    clipped counts of what is found. The ranks in each group follow from both. Privacy does not hang
+    on whether it is true.
+
     The noisy counts are released with the items.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of all
@@ -103,15 +114,17 @@ class PerGroup(Mechanism):
     threshold_share of delta bounds the probability of naming a group or an item that one user alone
     holds.
 
-    Source: of this project. Proof note: `docs/proofs/per-group.md`.
+    Source: of this project. Proof notes: `docs/proofs/per-group.md`, `docs/proofs/own-items.md`.
 
     Args:
         k: How many items of each group, at least 1; fewer come out where fewer are found.
         epsilon: Above 0.
         delta: In (0, 1).
-        max_items_per_user: The most items of one user that count when items are found.
-        max_groups_per_user: The most groups of one user that count at all.
-        threshold_share: The share of delta that pays for the thresholds.
+        max_items_per_user: The most items of one user that count when items are found; of groups'
+            own items, the most pairs.
+        max_groups_per_user: The most groups of one user that count at all; with `OWN`, all do.
+        group_items: What everybody knows of the items of groups.
+        threshold_share: The share of delta that pays for the thresholds; not with `OWN`.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
     >>> mechanism = PerGroup(k=10, epsilon=1.0, delta=1e-6, max_items_per_user=100)
@@ -124,6 +137,7 @@ class PerGroup(Mechanism):
     delta: DeltaAboveZero
     max_items_per_user: Whole
     max_groups_per_user: Whole = 1
+    group_items: GroupItems = GroupItems.SHARED
     threshold_share: Share = 0.25
     accounting: Accounting = Accounting.EXACT
     design: PerGroupDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
@@ -133,6 +147,29 @@ class PerGroup(Mechanism):
     takes_known_items: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("rho", "group_threshold", "item_threshold")
     score_unit: ClassVar[str | None] = "noisy clipped count"
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Options that nothing depends on where items are the groups' own."""
+        if self._own is None:
+            return super().idle
+        ignored = ("max_groups_per_user", "threshold_share", "rho", "group_threshold")
+        return (*super().idle, *ignored)
+
+    @cached_property
+    def _own(self) -> OwnItems | None:
+        """How pairs are found and counted, where items are the groups' own."""
+        if self.group_items is GroupItems.SHARED:
+            return None
+        domain = partial(
+            AdaptiveGaussian,
+            max_items_per_user=self.max_items_per_user,
+            rounds=self.design.rounds_of_pairs,
+            accounting=self.accounting,
+            design=SearchDesign(grid=self.design.grid),
+        )
+        counts = ClippedCountsDesign(bounds=self.design.bounds, grid=self.design.grid_of_counts)
+        return OwnItems.of(self.k, domain, counts, epsilon=self.epsilon, delta=self.delta)
 
     # --- what is spent
 
@@ -165,6 +202,8 @@ class PerGroup(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """All noise, the choices of a bound, and what thresholds lose."""
+        if self._own is not None:
+            return self._own.counted.cost
         choices = Pure.bounded_range(self._choice_epsilon) * len(self.design.shares)
         by_rho = ZCDP(self._in_gaussians, self.threshold_delta) + choices
         composition = Composition(self._stages(self.rho), ThresholdDelta(self.threshold_delta))
@@ -187,7 +226,9 @@ class PerGroup(Mechanism):
 
     @property
     def item_threshold(self) -> float:
-        """The least mean noisy weight of an item to be found in the last round."""
+        """The least mean noisy weight of an item, or of a pair, to be found in the last round."""
+        if self._own is not None:
+            return self._own.domain.threshold
         return self._items.search.threshold
 
     @cached_property
@@ -211,15 +252,19 @@ class PerGroup(Mechanism):
 
     def audit_hints(self) -> AuditHints:
         """The thresholds; of each of any number of groups k items are named."""
+        hints = replace(super().audit_hints(), most_items=None)
+        if self._own is not None:
+            return replace(hints, thresholds=self._own.domain.thresholds[::-1])
         return replace(
-            super().audit_hints(),
-            most_items=None,
+            hints,
             most_groups=self.max_groups_per_user,
             thresholds=(self.group_threshold, self.item_threshold),
         )
 
     def explain(self) -> list[str]:
         """The discovery and the counts in plain words."""
+        if self._own is not None:
+            return self._own.explain()
         groups, bound = self.max_groups_per_user, self.max_items_per_user
         some = "1 group counts" if groups == 1 else f"{groups} groups count at most"
         best = "best item" if self.k == 1 else f"{self.k} best items"
@@ -264,6 +309,8 @@ class PerGroup(Mechanism):
         Positions are those of pairs: the code of the group times the number of items, and the code
         of the item.
         """
+        if self._own is not None:
+            return self._own.select(evidence, draws)
         held = evidence.bounded(self.max_groups_per_user, draws)
         groups, left = self._found_groups(held, draws)
         most = max(self.k, _MOST_PLACES // max(len(groups), 1))

@@ -258,8 +258,8 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
                 f", and all ranks{' of all groups' * bool(release.by)} are as the last column "
                 "says: those by numbers of users, among the items listed"
             )
-    if _ranks_go_by_all_groups(release):
-        about += "; the ranks go by how common an item is in all groups, too"
+    if (beside := _ranks_beside(release)) is not None:
+        about += f"; the ranks go by {beside}, too"
     elif ranks_are_apart(release):
         about += "; the ranks were drawn apart from the scores"
     heading = next(c.name for c in columns_for_people(release) if c.added is SCORE)
@@ -289,17 +289,20 @@ def _order(release: Release, face: Face) -> Iterator[tuple[str, str]]:
     yield "order", f"{by}{reach if release.question == 'hitting-set' else counts}"
 
 
-def _ranks_go_by_all_groups(release: Release) -> bool:
-    """Whether groups were looked at together, not each by itself."""
+def _ranks_beside(release: Release) -> str | None:
+    """What ranks go by beside the counts, where groups were looked at together."""
     parameters = release.mechanism.parameters()
-    return "max_groups_per_user" in parameters and "selection" not in parameters
+    if parameters.get("group_items") == "own":
+        return "noisy weights, which are no counts"
+    together = "max_groups_per_user" in parameters and "selection" not in parameters
+    return "how common an item is in all groups" if together else None
 
 
 def ranks_are_apart(release: Release) -> bool:
     """Whether the scores, of a group or of all, do not fall with the ranks."""
     if release.by:
         parts = [part for _, part in release.groups()]
-        return not _ranks_go_by_all_groups(release) and any(map(ranks_are_apart, parts))
+        return _ranks_beside(release) is None and any(map(ranks_are_apart, parts))
     scores = release.scores if is_ranked(release) else None
     return scores is not None and list(scores) != sorted(scores, reverse=True)
 

@@ -16,9 +16,9 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
 from shortlist.errors import InputError, Words, in_quotes
-from shortlist.parameters import require_count
+from shortlist.parameters import GroupItems, require_count, require_option
 from shortlist.plan import Chargeable, Reuse
-from shortlist.planning import Usual
+from shortlist.planning import Bounds, Usual
 from shortlist.questions import Domain, HittingSet, TopK, UserCounts
 from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.release.loading import load
@@ -287,6 +287,7 @@ class Pairs(Source):
         by: str | Sequence[str],
         *,
         max_groups_per_user: int = 1,
+        group_items: GroupItems = GroupItems.SHARED,
         public_groups: object = None,
     ) -> Groups:
         """The same rows, of which a further column says in which group a user holds an item.
@@ -298,6 +299,10 @@ class Pairs(Source):
             by: The column of groups, or several: then a group is a tuple.
             max_groups_per_user: The most groups of one user that count for a top-k; of a user in
                 more, a uniformly random subset counts. Choose it without looking at the data.
+            group_items: `GroupItems.OWN` where everybody knows that each item belongs to one group
+                alone, such as the restaurants of cities. Then a top-k of each group misses less,
+                and a user counts in any number of groups, with at most `max_items_per_user` pairs
+                of a group and an item. Privacy holds also where it is not true.
             public_groups: None if the groups are private: then a group appears if enough users are
                 in it. Or what everybody knows, as `public_items` in `pairs`; other groups are
                 dropped.
@@ -312,37 +317,61 @@ class Pairs(Source):
                 given={"by": ...},
             )
         require_count("max_groups_per_user", max_groups_per_user)
+        require_option(GroupItems, "group_items", group_items)
+        if group_items is GroupItems.OWN and max_groups_per_user != 1:
+            raise InputError(
+                "where items are the groups' own, a user counts in any number of groups",
+                "omit it, or omit {group_items}",
+                given={"max_groups_per_user": max_groups_per_user},
+            )
+        if group_items is GroupItems.OWN and self._rows.known is not None:
+            raise InputError(
+                "where items are the groups' own, pairs of a group and an item are found, and a "
+                "list of items names none",
+                "omit {known_items}, or omit {group_items}",
+                given={"group_items": ...},
+            )
+        of_groups: Bounds = {"group_items": group_items}
+        if group_items is GroupItems.SHARED:
+            of_groups = {"max_groups_per_user": int(max_groups_per_user), **of_groups}
         return Groups(
             self._rows.grouped_by(by),
             public_groups,
             known=self._rows.known,
             protects=self._protects,
-            bounds={**self._bounds, "max_groups_per_user": int(max_groups_per_user)},
+            bounds={**self._bounds, **of_groups},
             budget=self._budget,
             users=self._users,
             about=self._about,
         )
 
     def _asked(
-        self, by: str | Sequence[str] | None, max_groups_per_user: int, public_groups: object
+        self,
+        by: str | Sequence[str] | None,
+        max_groups_per_user: int,
+        group_items: GroupItems,
+        public_groups: object,
     ) -> Source:
         """The rows as they are, or in groups."""
         if by is not None:
             return self.grouped(
-                by, max_groups_per_user=max_groups_per_user, public_groups=public_groups
+                by,
+                max_groups_per_user=max_groups_per_user,
+                group_items=group_items,
+                public_groups=public_groups,
             )
-        if max_groups_per_user != 1:
-            raise InputError(
-                "it goes with {by}",
-                "name the columns of groups, or omit it",
-                given={"max_groups_per_user": max_groups_per_user},
-            )
-        if public_groups is not None:
-            raise InputError(
-                "it goes with {by}",
-                "name the columns of groups, or omit it",
-                given={"public_groups": ...},
-            )
+        asked: dict[str, object] = {
+            "max_groups_per_user": None if max_groups_per_user == 1 else max_groups_per_user,
+            "group_items": None if group_items is GroupItems.SHARED else ...,
+            "public_groups": None if public_groups is None else ...,
+        }
+        for name, value in asked.items():
+            if value is not None:
+                raise InputError(
+                    "it goes with {by}",
+                    "name the columns of groups, or omit it",
+                    given={name: value},
+                )
         return self
 
     def top_k(  # noqa: PLR0913 - a question and how its answer is grouped
@@ -359,6 +388,7 @@ class Pairs(Source):
         others: bool = False,
         by: str | Sequence[str] | None = None,
         max_groups_per_user: int = 1,
+        group_items: GroupItems = GroupItems.SHARED,
         public_groups: object = None,
         title: str | None = None,
         note: str | None = None,
@@ -368,7 +398,8 @@ class Pairs(Source):
         """The k items held by most users, best first, with differential privacy.
 
         With `by`, these are the k items of each group, as by `grouped`, and `PerGroup` answers.
-        Where each item belongs to one group alone, `domain` with `by`, cut to k, misses less.
+        Where each item belongs to one group alone, say so by `group_items=sl.GroupItems.OWN`: that
+        misses less.
 
         With private items fewer than k may come out; by default `AdaptiveTopK` answers. With public
         items `JointOrPeel` does. With `noisy_counts=True` each item comes with a noisy number of
@@ -393,6 +424,7 @@ class Pairs(Source):
                 public items.
             by: As in `grouped`; None for one list of all items.
             max_groups_per_user: As in `grouped`.
+            group_items: As in `grouped`.
             public_groups: As in `grouped`.
             title: As in `plan`.
             note: As in `plan`.
@@ -406,7 +438,7 @@ class Pairs(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = TopK(k, count_share, noisy_counts, min_users, others)
-        asked = self._asked(by, max_groups_per_user, public_groups)
+        asked = self._asked(by, max_groups_per_user, group_items, public_groups)
         plan = asked.plan(
             question,
             epsilon=epsilon,
@@ -468,7 +500,7 @@ class Pairs(Source):
                 found before data is read.
         """
         question = Domain(count_share, noisy_counts, min_users, others)
-        asked = self._asked(by, 1, None)
+        asked = self._asked(by, 1, GroupItems.SHARED, None)
         plan = asked.plan(
             question,
             epsilon=epsilon,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from shortlist.engines import Engine
 from shortlist.engines.tables.which_engine import connected, is_url
@@ -217,7 +217,7 @@ class Source(StaysHere):
         """What one user is in at most, as a mechanism's fields; None where nothing bounds it."""
         return dict(self._bounds)
 
-    def bounds_for(self, question: Question) -> dict[str, int | None]:
+    def bounds_for(self, question: Question) -> dict[str, Any]:
         """The bounds where this is asked: without what nobody said and the default chooses."""
         try:
             return filled(self.default_for(question), self._bounds)

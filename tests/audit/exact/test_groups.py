@@ -5,12 +5,17 @@ import pytest
 from helpers import wrong_groups as wrong
 from helpers.audited import broken
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
+from shortlist.audit.findings import Verdict
+from shortlist.audit.transcripts.draw_by_draw import audit_by_transcript
 from shortlist.audit.universes import universe_of
 from shortlist.mechanisms import PerGroup
+from shortlist.parameters import GroupItems
 
 # How many users are in the first group, in the other, and in both.
 FAMILIES = [[(0, 0, 0), (1, 1, 0), (0, 0, 1), (2, 1, 0), (3, 3, 0), (0, 0, 2)]]
 NOBODY = [[(0, 0, 0)]]
+NEARLY_NAMED = [[(4, 4, 0)]]
+OWN = {"group_items": GroupItems.OWN}
 MANY_IN_BOTH = [[(n, m, 1) for n, m in ((0, 0), (1, 1), (4, 4))]]
 
 
@@ -56,6 +61,31 @@ def test_a_mistake_is_caught(kind, groups):
     mechanism = built(kind, groups=groups)
     families = MANY_IN_BOTH if kind is wrong.BoundedByOthers else NOBODY
     assert broken(audit_exactly(mechanism, quick=True, families=families))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "families"),
+    [
+        (2.0, 0.2, NOBODY),
+        *(
+            pytest.param(epsilon, delta, families, marks=pytest.mark.exhaustive)
+            for epsilon, delta in ((2.0, 0.02), (0.5, 0.2))
+            for families in (FAMILIES, NEARLY_NAMED)
+        ),
+    ],
+)
+def test_it_is_private_that_items_are_said_to_be_the_groups_own(epsilon, delta, families):
+    """Both pairs are of one item, so that what is said is untrue."""
+    mechanism = built(PerGroup, **OWN, epsilon=epsilon, delta=delta)
+    assert broken(audit_exactly(mechanism, quick=True, families=families)) == set()
+
+
+@pytest.mark.exhaustive
+def test_a_user_whose_pairs_are_clipped_in_each_group_is_caught():
+    mechanism = built(wrong.PairsApart, **OWN, epsilon=0.5, delta=0.2)
+    assert broken(audit_exactly(mechanism, quick=True, families=NEARLY_NAMED))
+    real = built(wrong.PairsApart, **OWN, k=10, epsilon=1.0, delta=1e-6, max_items_per_user=16)
+    assert Verdict.BROKEN in {found.verdict for found in audit_by_transcript(real, quick=True)}
 
 
 @pytest.mark.parametrize("groups", [1, 2])

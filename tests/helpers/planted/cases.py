@@ -50,6 +50,7 @@ from shortlist.mechanisms.wrappers import (
     NoisyOthers,
     NoisyReach,
 )
+from shortlist.parameters import GroupItems
 
 N_ITEMS = 8
 ZCDP = {"accounting": Accounting.ZCDP}
@@ -191,6 +192,7 @@ CASES = {
     "adaptive-hitting-set": case(AdaptiveHittingSet, **K, **LOUD, **BOUND),
     "adaptive-hitting-set zcdp": case(AdaptiveHittingSet, k=6, **LOUD, **BOUND, **ZCDP),
     "per-group": case(PerGroup, in_groups, **GROUPED),
+    "per-group own": case(PerGroup, in_groups, **GROUPED, group_items=GroupItems.OWN),
     "per-group zcdp": case(PerGroup, in_groups, **GROUPED, **ZCDP),
     "clipped-count-each": case(ClippedCountEach, sets, **LOUD),
     "clipped-count-each zcdp": case(ClippedCountEach, sets, **LOUD, **ZCDP),

@@ -17,6 +17,7 @@ from helpers.planted.planting import (
     times,
     with_field,
 )
+from helpers.wrong_groups import pairs_apart
 from shortlist import privacy
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import GroupedSets
@@ -303,6 +304,15 @@ GROUPS = [
             "one group of a user more than the bound counts": method(
                 GroupedSets, "bounded", argument(1, lambda most: most + 1)
             ),
+        },
+    ),
+    *mistakes(
+        "per-group",
+        "per-group own",
+        {
+            "a user's pairs in each group count as another user's": method(
+                GroupedSets, "pairs", lambda right, self: pairs_apart(right(self), self)
+            )
         },
     ),
     *mistakes(

@@ -206,7 +206,7 @@ WRAPPERS = [
         OF_CLIPPED,
         {
             "the noise that named an item serves for its count again": method(
-                NoisyClippedCounts, "_with_counts", _counts_by_selection
+                NoisyClippedCounts, "with_counts", _counts_by_selection
             ),
             "the noise of a clipping bound is that of half of it": method(
                 NoisyClippedCounts, "_sds", result(lambda sds: (sds[0], *sds[:-1]))

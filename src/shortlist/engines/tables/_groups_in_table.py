@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_from_rows import NumberedItems, SetsRead
 from shortlist.engines.tables._sets_in_table import SetsInTable
 from shortlist.evidence import UserGroups
+from shortlist.evidence.user_sets import PairSets
 
 _GROUP, _ITEM, _PAIR = "place_of_group", "place_of_item", "pair"
 
@@ -93,6 +95,26 @@ class GroupsInTable(UserGroups):
         sets, users = self.scratch.dialect.counted(held, self.scratch)
         own = SetsInTable(_side(sets, users, self.known), self.scratch)
         return own.with_public(self.public)
+
+    def pairs(self) -> PairSets:
+        columns = [*self.groups.values.columns, *self.known.columns]
+        numbered = NumberedItems(self.held.select(columns).distinct(), columns, self.scratch)
+        held = self.held.select(USER, VALUE, *columns)
+        sets, users = self.scratch.dialect.counted(held, self.scratch)
+        own = SetsInTable(_side(sets, users, numbered), self.scratch)
+        return PairSets(own, partial(self._positions, numbered))
+
+    def _positions(self, pairs: NumberedItems, codes: Ints) -> Ints:
+        """Where the pairs of these codes stand."""
+        numbered = {_GROUP: self.groups.values.numbered, _ITEM: self.known}
+        asked = self._asked(pairs, codes, PLACE)
+        for code, part in numbered.items():
+            known = part.table.select(*part.columns, **{code: part.table[CODE]})
+            asked = asked.join(known, part.columns)
+        found = self.scratch.fetch(asked.select(PLACE, *numbered))
+        positions = np.empty(len(codes), np.int64)
+        positions[found[PLACE]] = found[_GROUP] * np.int64(self.n_items) + found[_ITEM]
+        return positions
 
     def among(self, groups: Ints, items: Ints) -> SetsInTable:
         """What a user holds are then places, which are their own numbers."""

@@ -251,9 +251,10 @@ class NoisyClippedCounts(Counted):
         if wants.bound is not None:
             shown = evidence.bounded(wants.bound, draws)
         selection = self.selection.select(shown.shown_as(wants), draws)
-        return self._with_counts(selection, evidence.among(selection.positions), draws)
+        return self.with_counts(selection, evidence.among(selection.positions), draws)
 
-    def _with_counts(self, selection: Selection, held: UserSets, draws: Draws) -> Selection:
+    def with_counts(self, selection: Selection, held: UserSets, draws: Draws) -> Selection:
+        """A selection with counts of what users hold of it, whole sets, as its scores."""
         if not held.n_items:
             return selection._replace(scores=np.empty(0), noise_sd=self.least_count_sd)
         clipped = ClippedCounts(held, self.design.grid, NOISE_WEIGHT)

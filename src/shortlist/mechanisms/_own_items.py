@@ -1,0 +1,120 @@
+"""The best items of groups that have their own: one domain of pairs, ranked in each group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.algorithms.clipped_counts import best_first
+from shortlist.draws import Draws, Floats, Ints
+from shortlist.evidence import UserGroups
+from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
+from shortlist.mechanisms.mechanism import Selection
+from shortlist.mechanisms.wrappers.noisy_clipped_counts import (
+    ClippedCountsDesign,
+    NoisyClippedCounts,
+)
+from shortlist.privacy.calibration import subtract_down
+
+_COUNT_SHARE = 0.03  # what is missed is mostly not found, hardly ever ranked wrongly
+_SPREAD = 0.15  # of a count, as a share of what its noisy weight lets expect
+_LEAST = 1e-9  # of a factor or a square that others are divided by
+
+
+@dataclass(frozen=True)
+class OwnItems:
+    """Pairs of a group and an item, found and counted like items, and the best of each group.
+
+    Attributes:
+        k: How many of each group.
+        domain: What finds the pairs.
+        counted: The same with counts: all that reads rows.
+    """
+
+    k: int
+    domain: AdaptiveGaussian
+    counted: NoisyClippedCounts
+
+    @classmethod
+    def of(
+        cls,
+        k: int,
+        domain: Callable[..., AdaptiveGaussian],
+        counts: ClippedCountsDesign,
+        *,
+        epsilon: float,
+        delta: float,
+    ) -> OwnItems:
+        """Within so much.
+
+        Args:
+            k: As the attribute.
+            domain: Builds what finds the pairs, from an epsilon and a delta.
+            counts: What is fixed of the counts.
+            epsilon: Of the whole.
+            delta: Of the whole.
+        """
+        rest = (subtract_down(whole, whole * _COUNT_SHARE) for whole in (epsilon, delta))
+        of_the_rest = dict(zip(("epsilon", "delta"), rest, strict=True))
+        found = domain(**of_the_rest)
+        counted = NoisyClippedCounts(
+            selection=found, epsilon=epsilon, delta=delta, count_share=_COUNT_SHARE, design=counts
+        )
+        return cls(k, found, counted)
+
+    def explain(self) -> list[str]:
+        """The search for pairs and the counts in plain words."""
+        pairs = (
+            "Each pair of a group and an item is an item of its own below, whatever else is found: "
+            "a user counts in any number of groups."
+        )
+        best = "best is" if self.k == 1 else f"{self.k} best are"
+        ranked = (
+            f"Of each group, the {best} named. The rank follows from the noisy counts and from the "
+            "noisy weights of all rounds."
+        )
+        return [
+            pairs,
+            *(said for said in self.counted.explain() if said != self.domain.explain_scores()),
+            ranked,
+            "Privacy holds whether or not an item belongs to one group alone.",
+        ]
+
+    def select(self, evidence: UserGroups, draws: Draws) -> Selection:
+        """At most k items of each group, best first, with noisy clipped counts."""
+        pairs, domain = evidence.pairs(), self.domain
+        held = pairs.sets.bounded(domain.max_items_per_user, draws)
+        found = domain.search.found_early(None, held, draws)
+        order = best_first(found.estimates, draws)
+        codes, weights = found.items[order], found.estimates[order]
+        told = self.counted.with_counts(Selection(codes), pairs.sets.among(codes), draws)
+        counts, sd = told.scores, told.noise_sd
+        assert counts is not None  # noqa: S101 - there are some of every selection
+        assert sd is not None  # noqa: S101 - likewise
+        positions = pairs.positions(codes)
+        values = _values(counts, sd, weights, domain.sigma)
+        best = _best_of_each(values, positions // max(evidence.n_items, 1), self.k)
+        return told._replace(positions=positions[best], scores=counts[best])
+
+
+def _values(counts: Floats, sd: float, weights: Floats, sd_of_weight: float) -> Floats:
+    """The counts, and what the weights let expect, in the mean by precision.
+
+    A weight stands for as many users as fits all counts best.
+    """
+    users = max(float(counts @ weights) / max(float(weights @ weights), _LEAST), _LEAST)
+    expected = users * weights
+    variances = (users * sd_of_weight) ** 2 + (_SPREAD * expected) ** 2
+    values: Floats = expected + variances / (variances + sd**2) * (counts - expected)
+    return values
+
+
+def _best_of_each(values: Floats, groups: Ints, k: int) -> Ints:
+    """The places of the k largest values of each group, that of the largest value first."""
+    order = np.argsort(-values, kind="stable")
+    _, first, of = np.unique(groups[order], return_index=True, return_inverse=True)
+    order, begins = order[np.argsort(first[of], kind="stable")], np.sort(first[of])
+    rank = np.arange(len(order)) - np.searchsorted(begins, begins)
+    return order[rank < k]
