@@ -8,7 +8,7 @@ import pytest
 import shortlist as sl
 from helpers.charts import rows_of
 from helpers.refusals import MARKER, refusal
-from shortlist.mechanisms import OneShotLaplace, WeightedGaussianPeeling
+from shortlist.mechanisms import OneShotLaplace, WeightedGaussian, WeightedGaussianPeeling
 
 ASK = {"epsilon": 3.0, "delta": 1e-6}
 HELD = {"Emma": 900, "Dune": 700, "Ulysses": 300, MARKER: 1}
@@ -91,7 +91,20 @@ def test_the_plan_says_both_margins_before_anything_is_read():
     assert min(above) >= 0.99
     assert below
     assert above
-    refusal(pairs().plan(sl.Domain(min_users=FLOOR), **ASK).plot, "has no such chances")
+
+
+def test_the_chart_of_a_domain_plays_the_floor():
+    source = pairs(max_items_per_user=10)
+    chart = source.plan(sl.Domain(min_users=50), **ASK, mechanism=WeightedGaussian).plot()
+    assert "A floor reaches higher where others hold more" in str(chart.to_dict()["title"])
+    for held in ("1 item", "10 items"):
+        points = [row for row in rows_of(chart) if row["curve"] == f"each holds {held}"]
+        assert max(row["up"] for row in points if row["across"] < 50) < 0.05
+        assert max(row["up"] for row in points) > 0.95
+    refusal(
+        source.plan(sl.Domain(min_users=10**6), **ASK, mechanism=WeightedGaussian).plot,
+        "a table of so many users is too large to be invented",
+    )
 
 
 def test_a_budget_gives_another_floor_no_old_answer(tmp_path):

@@ -476,7 +476,7 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("min_users", _WHOLE, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.DOMAIN: "Only items that at least about N users hold: one that fewer hold is "
-            "named in at most 1 of 100 cases. It takes 0.15 of the budget, for noisy counts. "
+            "named in at most 1 of 100 cases. It takes 0.4 of the budget, for noisy counts. "
             "--dry-run says from how many users on an item is left out as rarely.",
     }),
     CommandOption("others", _FLAG, PRIVACY, settable=True,

@@ -30,7 +30,8 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
     """A curve for users who hold one item, ten, a hundred, and as many as count.
 
     Raises:
-        InputError: The chance hangs on more than the item itself, or Altair is not installed.
+        InputError: The chance hangs on more than the item itself, it takes too large a table, or
+            Altair is not installed.
     """
     require_altair()
     if isinstance(question, UserCounts):
@@ -39,6 +40,11 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
             "explain() of the plan says how large the noise is",
         )
     found = chances(mechanism)
+    if not any(curve.points for curve in found):
+        raise InputError(
+            "a table of so many users is too large to be invented",
+            "explain() of the plan says what it takes to be named",
+        )
     done = "named" if isinstance(question, Domain) else "found"
     how = mechanism.finding.caption if mechanism.finding else ""
     left = [curve.name for curve in found if not curve.points]

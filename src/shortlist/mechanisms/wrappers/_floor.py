@@ -12,7 +12,7 @@ import numpy as np
 from shortlist.draws import Draws, Floats
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.draws.normal_law import normal_chances
-from shortlist.mechanisms.finding import Detection
+from shortlist.mechanisms.finding import ByPlay, Detection
 
 # So far above 0, or farther, noise lies with a probability of at most 0.01; both are rounded up.
 _FAR_OF_NORMAL = 2.3264  # in standard deviations
@@ -112,3 +112,22 @@ class FoundAndCounted(Detection):
             return normal_chances(over / self.noise.sd)
         tails = np.exp(-np.abs(over) / self.noise.scale) / 2
         return np.where(over < 0, tails, 1 - tails)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayedWithFloor(ByPlay):
+    """Whatever finds and counts items, by clipped counts of a bound that suits all users.
+
+    Attributes:
+        floor: What a count has to reach at the bound 1.
+    """
+
+    floor: Floor
+    caption: str = (
+        f"{ByPlay.caption}\nA floor reaches higher where others hold more: how high is chosen "
+        "privately."
+    )
+
+    def users_at_half(self, held: int) -> float:
+        floor = self.floor.min_users + self.floor.far * math.sqrt(held)
+        return max(super().users_at_half(held), floor)

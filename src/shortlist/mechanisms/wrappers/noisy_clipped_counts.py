@@ -32,7 +32,7 @@ from shortlist.mechanisms.mechanism import (
     score_digits,
     with_coarse_design,
 )
-from shortlist.mechanisms.wrappers._floor import AT_MOST, Floor
+from shortlist.mechanisms.wrappers._floor import AT_MOST, Floor, PlayedWithFloor
 from shortlist.mechanisms.wrappers._wrapper import Counted
 from shortlist.parameters import DeltaOfDomain, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Cost, Pure, round_down, round_up
@@ -242,8 +242,15 @@ class NoisyClippedCounts(Counted):
 
     @property
     def finding(self) -> Detection | None:
-        # Which D is picked, and so how far the floor reaches, hangs on the other items, too.
-        return super().finding if self.min_users is None else None
+        found = super().finding
+        if found is None or self.min_users is None:
+            return found
+        return PlayedWithFloor(
+            find=lambda held, draws: self.select(held, draws).positions,
+            around=found.around,
+            most=found.most,
+            floor=self._floor(self.min_users, self.least_count_sd),
+        )
 
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """The selection, with noisy clipped counts as its scores; of it what reaches the floor."""
