@@ -15,6 +15,7 @@ from bench.common import real, report
 from bench.common.plotting import save
 from bench.common.seeds import bits_of
 from shortlist.questions import Question
+from shortlist.release.others import Others
 
 __all__ = ["measure"]
 
@@ -27,8 +28,14 @@ QUESTIONS: tuple[Question, ...] = (
     sl.TopK(K, noisy_counts=True),
     sl.HittingSet(K, noisy_counts=True),
     sl.Domain(noisy_counts=True),
+    sl.TopK(K, others=True),
+    sl.Domain(others=True),
 )
-_PANELS = ("counts", "all ranks", "clipped counts, lower ends", "users reached", "reached in all")
+_MOST_PAIRS = 100  # of one user, where nobody gives another bound
+_PANELS = (
+    *("counts", "all ranks", "clipped counts, lower ends", "users reached", "reached in all"),
+    *("users without", "coverage"),
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,8 @@ class _Table:
     @property
     def questions(self) -> Iterator[Question]:
         """Those that such items allow."""
-        return (q for q in QUESTIONS if isinstance(q, sl.TopK) or not self.public)
+        for_all = (sl.TopK(K, noisy_counts=True),)
+        return iter(for_all if self.public else QUESTIONS)
 
 
 def measure(runs: int) -> None:
@@ -66,10 +74,10 @@ def measure(runs: int) -> None:
     tables = [*_tiny(), *_real()]
     held = pl.DataFrame([row for table in tables for row in _of_table(table, runs)])
     setting = (
-        "Seeded runs (so nothing here is private) of questions with noisy_counts=True, at "
-        f"delta={DELTA:g}. In {STATED:.0%} of all cases an interval is to hold the number without "
-        "noise; of ranks, all of a list together; of clipped counts the lower end alone. ±: two "
-        "standard errors, where the intervals of one run count as one."
+        "Seeded runs (so nothing here is private) of questions with noisy_counts=True or "
+        f"others=True, at delta={DELTA:g}. In {STATED:.0%} of all cases an interval is to hold the "
+        "number without noise; of ranks, all of a list together; of clipped counts the lower end "
+        "alone. ±: two standard errors, where the intervals of one run count as one."
     )
     short = held.filter(pl.col("held") + pl.col("±") < STATED)
     report.write(
@@ -125,6 +133,8 @@ def _held(
 ) -> dict[str, Sequence[bool]]:
     """Whether each interval of a release holds what it is of, by the kind of interval."""
     listed = release.to_polars()
+    if release.others is not None:
+        return _others_held(release, release.others, rows)
     if not len(listed):
         return {}
     found = {
@@ -139,6 +149,21 @@ def _held(
         reached = rows.filter(pl.col("item").is_in(release.items))["user"].n_unique()
         found["reached in all"] = [low <= reached <= high]
     return found
+
+
+def _others_held(
+    release: sl.Release, others: Others, rows: pl.DataFrame
+) -> dict[str, Sequence[bool]]:
+    """Of a user who holds more than the bound each pair counts for less."""
+    held = rows.select("user", named=pl.col("item").is_in(release.items)).group_by("user")
+    users = held.agg(pl.col("named").sum(), size=pl.len().clip(_MOST_PAIRS), all=pl.len())
+    covered, whole = (float((users[n] / users["size"]).sum()) for n in ("named", "all"))
+    without = users.filter(pl.col("named") == 0).height
+    (_, least, most), (_, low, high) = others.users_without, others.coverage
+    return {
+        "users without": [least <= without <= most],
+        "coverage": [low <= covered / whole <= high],
+    }
 
 
 def _counts_held(listed: pl.DataFrame, _: pl.DataFrame, counts: Mapping[object, int]) -> list[bool]:

@@ -20,7 +20,7 @@ import numpy as np
 from helpers import oracles_of_counted_groups as counted_groups
 from helpers import walks
 from helpers.hitting import picks_oracle
-from helpers.losses import hockey_stick
+from helpers.losses import hockey_stick, neighbours
 from helpers.oracles_of_cells import of_cells, picked_with_cells
 from helpers.oracles_of_clipped_counts import clipped_oracle, counted, with_clipped_counts
 from helpers.oracles_of_counts import (
@@ -470,7 +470,7 @@ ORACLES: dict[type[Mechanism], Oracle] = {
     ),
     NoisyOthers: Oracle(
         picked_with_others,
-        TWO_ITEMS,
+        Small(2, list(neighbours(range(2), users=2))),  # three numbers have many cells
         [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {1}, set())],
         with_others,
         edges=(0.5, 2.5),

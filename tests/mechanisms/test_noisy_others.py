@@ -190,17 +190,17 @@ TRUE_USERS, TRUE_SHARE = 200, 2100 / 2400
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "question",
     [
-        lambda source, **price: source.top_k(3, others=True, **price),
-        lambda source, **price: source.top_k(3, others=True, noisy_counts=True, **price),
-        lambda source, **price: source.domain(others=True, **price),
-        lambda source, **price: source.domain(others=True, noisy_counts=True, **price),
+        TopK(3, others=True),
+        TopK(3, others=True, noisy_counts=True),
+        Domain(others=True),
+        pytest.param(Domain(others=True, noisy_counts=True), marks=pytest.mark.exhaustive),
     ],
     ids=["top-k", "top-k with counts", "domain", "domain with counts"],
 )
-def test_it_says_how_much_is_not_listed(ask):
-    answer = ask(source(max_items_per_user=3), random=SeededBits(3), **PRICE)
+def test_it_says_how_much_is_not_listed(question):
+    answer = source(max_items_per_user=3).plan(question, **PRICE).run(SeededBits(3))
     assert sorted(answer.items) == ["title 0", "title 1", "title 2"]
     users, least, most = answer.others.users_without
     share, low, high = answer.others.coverage
