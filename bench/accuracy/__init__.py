@@ -6,6 +6,7 @@ from bench.accuracy import (
     bounds,
     choice,
     counts,
+    floors,
     groups,
     intervals,
     known_in_groups,
@@ -30,6 +31,7 @@ PARTS = {
     "which-bound": Part(lambda asked: which_bound.measure(asked.runs or 5)),
     "known-items": Part(lambda asked: known_items.measure(asked.runs or 1)),
     "known-in-groups": Part(lambda asked: known_in_groups.measure(asked.runs or 5)),
+    "floors": Part(lambda asked: floors.measure(asked.runs or 2)),
     "intervals": Part(lambda asked: intervals.measure(asked.runs or 10_000)),
     "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),
 }
