@@ -82,6 +82,7 @@ ALLOWED = {
         "algorithms", "draws", "errors", "evidence", "parameters", "privacy",
         "questions",
     },
+    "series": {"algorithms", "draws", "errors", "parameters", "privacy"},
     "databases": {"errors", "runtime"},
     "table": {"databases", "draws", "errors", "kernels", "runtime"},
     "stores": {"databases", "draws", "errors", "evidence", "parameters", "runtime", "table"},

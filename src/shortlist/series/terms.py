@@ -1,0 +1,154 @@
+"""What is fixed of a series before its first run, and what follows from it. All of it is public."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, GridFor, fine_grid
+from shortlist.draws import Floats, Ints, RoundingGrid
+from shortlist.draws.normal_law import normal_quantiles
+from shortlist.errors import InputError, is_whole
+from shortlist.parameters import DeltaOfDomain, Epsilon, Whole, checked
+from shortlist.privacy import Gaussian, round_down
+from shortlist.privacy.accountant.cost_of_rounds import zcdp_of_noise
+from shortlist.privacy.accountant.gaussian_threshold import least_sigma
+
+WHOLE: int = 2 ** (2 * BITS_OF_WEIGHTS)
+"""What a user may add in all runs together, as a sum of squares of whole-numbered weights."""
+
+_MOST_PERIODS = 500  # the sums of as many runs, at the far end of the grid, do not wrap around
+_FOR_NAMES = Fraction(2, 5)  # of delta: for items that one user alone brings in; the rest for noise
+_KEPT = Fraction(1, 10)  # the boost of a named item, which goes on being ranked
+_PER_SD = 64  # entries of the table of boosts
+_FADING = 8  # a boost falls by exp(-d^2 / 8), d standard deviations below the threshold
+_LEAST_BOOST = 1 / 20
+_REACHABLE = 2.0**24  # so that sums of whole numbers do not wrap around
+_OUTWARDS = 1 + 2.0**-40  # by far more than quantiles and roots are off by
+
+
+def _require_periods(name: str, value: int) -> int:
+    """Between one run and the most."""
+    if not (is_whole(value) and 1 <= value <= _MOST_PERIODS):
+        raise InputError(
+            "must be a whole number from 1 to {most}", given={name: value}, most=_MOST_PERIODS
+        )
+    return int(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesTerms:
+    """The promise of a series, its thresholds, and how users move their weight.
+
+    Guarantee: all lists of all runs together are (epsilon, delta)-DP when one user is added or
+    removed with all rows of all runs. Proof note: `docs/proofs/series.md`.
+
+    Args:
+        epsilon: Above 0.
+        delta: In (0, 1).
+        periods: The number of runs, from 1 to 500.
+        max_items_per_user: The most items of one user that ever count before they are named.
+        grid: What noisy sums are rounded down to: any public grid is private.
+
+    >>> year = SeriesTerms(epsilon=1.0, delta=1e-5, periods=52, max_items_per_user=100)
+    >>> round(year.sigma, 4), round(year.thresholds[0], 4), round(year.thresholds[-1], 4)
+    (3.8442, 24.4244, 25.2858)
+    """
+
+    epsilon: Epsilon
+    delta: DeltaOfDomain
+    periods: Annotated[int, _require_periods]
+    max_items_per_user: Whole = 100
+    grid: GridFor = fine_grid
+
+    def __post_init__(self) -> None:
+        checked(self)
+        if self.thresholds[-1] > _REACHABLE:
+            raise InputError(
+                "takes more noise than whole numbers hold", given={"epsilon": self.epsilon}
+            )
+
+    @cached_property
+    def sigma(self) -> float:
+        """The standard deviation of each run's noise, rounded up."""
+        noise = round_down(Fraction(self.delta) * (1 - _FOR_NAMES))
+        return least_sigma(epsilon=self.epsilon, delta=noise)
+
+    @property
+    def lost(self) -> float:
+        """The chance that any item of one user alone is named in any run, at most."""
+        return round_down(Fraction(self.delta) * _FOR_NAMES)
+
+    @property
+    def cost(self) -> Gaussian:
+        """In zCDP, of all runs together."""
+        return Gaussian(zcdp_of_noise(self.sigma), self.lost)
+
+    @property
+    def tests(self) -> int:
+        """How often one item is held against a threshold."""
+        return sum(len(windows(run)) for run in range(1, self.periods + 1))
+
+    @cached_property
+    def quantile(self) -> float:
+        """What the noise of one test exceeds hardly ever: `lost` over all tests of one user."""
+        chance = round_down(Fraction(self.lost) / (self.max_items_per_user * self.tests))
+        return float(-normal_quantiles(np.array([chance]))[0]) * self.sigma * _OUTWARDS
+
+    @cached_property
+    def thresholds(self) -> tuple[float, ...]:
+        """For each run: what a window's sum must reach, over the root of its length."""
+        runs = range(1, self.periods + 1)
+        return tuple((math.sqrt(t / self.periods) + self.quantile) * _OUTWARDS for t in runs)
+
+    def bar(self, run: int, length: int) -> int:
+        """The least sum of a window that ends with a run, in units of weights, rounded up."""
+        level = math.sqrt(length) * self.thresholds[run - 1]
+        return math.ceil(2.0**BITS_OF_WEIGHTS * level * _OUTWARDS)
+
+    def steps(self, length: int) -> Ints:
+        """Rising sums of a window at which the next boost begins, shape (n_boosts,)."""
+        levels = np.arange(len(self.boosts)) * (math.sqrt(length) * self.sigma / _PER_SD)
+        steps: Ints = np.ceil(2.0**BITS_OF_WEIGHTS * levels).astype(np.int64)
+        return steps
+
+    @cached_property
+    def boosts(self) -> Ints:
+        """Squares of boosts by how far a window came, in 64ths of a standard deviation.
+
+        Multiples of 2^-20, shape (n_boosts,).
+        """
+        level = self.thresholds[-1] / self.sigma
+        far = np.arange(math.ceil(_PER_SD * level) + 1) / _PER_SD
+        boost: Floats = np.exp(-(np.maximum(level - far, 0) ** 2) / _FADING) + _LEAST_BOOST
+        squares: Ints = np.floor(2.0**BITS_OF_WEIGHTS * boost**2).astype(np.int64)
+        return squares
+
+    @property
+    def boost_when_named(self) -> int:
+        """The square of a named item's boost, in the same multiples."""
+        return int(_KEPT**2 * 2**BITS_OF_WEIGHTS)
+
+    def accrued(self, run: int) -> int:
+        """What a user may have added by the end of a run, as a part of `WHOLE`, rounded down."""
+        return WHOLE * run // self.periods
+
+    @cached_property
+    def rounding(self) -> RoundingGrid:
+        """What noisy sums are rounded down to, in units of weights."""
+        return self.grid(self.sigma, math.sqrt(self.periods) * self.thresholds[-1])
+
+
+def windows(run: int) -> Sequence[int]:
+    """How many runs back the sums of a run reach: powers of 2, and all.
+
+    >>> windows(6), windows(0)
+    ([1, 2, 4, 6], [])
+    """
+    return sorted({*(2**i for i in range(run.bit_length())), run} - {0})

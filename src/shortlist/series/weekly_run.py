@@ -1,0 +1,228 @@
+"""One run of a series: from the state before it and the table as it is, to the state after it.
+
+Proof note: `docs/proofs/series.md`. A state is private but for the items named, in which run each
+was, and their noisy sums in all runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.algorithms.rounding_grids import FARTHEST, UNIT_OF_WEIGHTS
+from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws.noise import Normal
+from shortlist.errors import InputError
+from shortlist.series.terms import SeriesTerms, windows
+
+_ITEMS = 2**32  # codes of items are below: a pair is one number
+
+
+def _nothing() -> Ints:
+    return np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class State:
+    """What is kept from one run to the next, under codes that stay the same for the whole series.
+
+    Attributes:
+        runs: How many were made.
+        counted: The codes of the items that ever took a slot of anybody, in the order in which
+            they did, shape (n,). None ever leaves.
+        sums: The noisy sums of each in each run, in units of weights, shape (n, runs).
+        named_in: The run that named it, from 1 on; 0 where none has, shape (n,).
+        used: The sum of squares that each user has added, by the user's code; 0 beyond.
+        slots: Pairs user * 2^32 + item that took a slot, rising.
+    """
+
+    runs: int = 0
+    counted: Ints = field(default_factory=_nothing)
+    sums: Ints = field(default_factory=lambda: np.empty((0, 0), np.int64))
+    named_in: Ints = field(default_factory=_nothing)
+    used: Ints = field(default_factory=_nothing)
+    slots: Ints = field(default_factory=_nothing)
+
+    def places(self, items: Ints) -> Ints:
+        """Where each of these codes stands among the counted ones; -1 where it does not."""
+        if not len(self.counted):
+            return np.full(len(items), -1, np.int64)
+        order = np.argsort(self.counted)
+        at = np.searchsorted(self.counted, items, sorter=order)
+        found = order[np.minimum(at, len(order) - 1)]
+        return np.where(self.counted[found] == items, found, -1)
+
+    def is_named(self, items: Ints) -> NDArray[np.bool_]:
+        """Whether each of these codes was named."""
+        named: NDArray[np.bool_] = np.append(self.named_in, 0)[self.places(items)] > 0
+        return named
+
+
+class Estimates(NamedTuple):
+    """What the noisy sums tell of the named items: weights, to rank them by.
+
+    Attributes:
+        items: Their codes.
+        values: An estimate of each, shape (n,).
+        sds: The standard deviation of its noise, shape (n,).
+    """
+
+    items: Ints
+    values: Floats
+    sds: Floats
+
+
+@dataclass(frozen=True)
+class Week:
+    """A run that is about to be made.
+
+    Attributes:
+        terms: What is fixed of the series.
+        state: That after the run before.
+        users: Codes of users, one for each distinct pair of the table, shape (n,).
+        items: Codes of items, below 2^32, shape (n,).
+        draws: The only source of randomness.
+    """
+
+    terms: SeriesTerms
+    state: State
+    users: Ints
+    items: Ints
+    draws: Draws
+
+    def __post_init__(self) -> None:
+        if self.state.runs >= self.terms.periods:
+            raise InputError("all {periods} runs were made", periods=self.terms.periods)
+
+    @property
+    def run(self) -> int:
+        """Its number, from 1 on."""
+        return self.state.runs + 1
+
+    def made(self) -> State:
+        """The state after the run."""
+        filled = self.slots_filled()
+        before = self.with_past(replace(self.state, slots=filled))
+        before = replace(before, used=self.accounts())
+        added, used = self.weights(before)
+        noisy = self.in_noise(added)
+        sums = np.column_stack([before.sums, noisy])
+        reached = self.reached(sums) & (before.named_in == 0)
+        named_in = np.where(reached, self.run, before.named_in)
+        return replace(before, runs=self.run, sums=sums, named_in=named_in, used=used)
+
+    def slots_filled(self) -> Ints:
+        """All slots after each user has filled those left, by items at random.
+
+        The choice reads the user's own items, what was named, and coins: a subset of each size is
+        drawn whatever the order in which the rows stand.
+        """
+        slots, pairs = self.state.slots, self.users * _ITEMS + self.items
+        new = np.sort(pairs[~self.state.is_named(self.items) & ~np.isin(pairs, slots)])
+        users, starts = np.unique(new // _ITEMS, return_index=True)
+        taken = np.bincount(slots // _ITEMS, minlength=int(users.max(initial=-1)) + 1)[users]
+        left = self.terms.max_items_per_user - taken
+        held = zip(np.split(new, starts[1:]), left.tolist(), strict=False)  # of no user, one empty
+        return np.sort(np.concatenate([slots, *(self._some(of_user, n) for of_user, n in held)]))
+
+    def _some(self, pairs: Ints, n: int) -> Ints:
+        """At most n of these, each subset as likely: the first places of a shuffle."""
+        if len(pairs) <= n:
+            return pairs
+        pairs = pairs.copy()
+        for place, ahead in enumerate(self.draws.integer(len(pairs) - np.arange(n)).tolist()):
+            pairs[[place, place + ahead]] = pairs[[place + ahead, place]]
+        return pairs[:n]
+
+    def with_past(self, state: State) -> State:
+        """The state with a past of noise alone for each item counted for the first time.
+
+        What reads the item's sums cannot tell since when it is counted.
+        """
+        items = np.unique(state.slots % _ITEMS)
+        new = items[state.places(items) < 0]
+        past = [self.in_noise(np.zeros(len(new), np.int64)) for _ in range(state.runs)]
+        columns = np.column_stack([np.empty((len(new), 0), np.int64), *past])
+        return replace(
+            state,
+            counted=np.append(state.counted, new),
+            sums=np.vstack([state.sums, columns]),
+            named_in=np.append(state.named_in, np.zeros(len(new), np.int64)),
+        )
+
+    def accounts(self) -> Ints:
+        """What each user has used before the run; users who come for the first time, nothing."""
+        n_users = max(len(self.state.used), int(self.users.max(initial=-1)) + 1)
+        return np.append(self.state.used, np.zeros(n_users - len(self.state.used), np.int64))
+
+    def allowed(self, state: State) -> Ints:
+        """What each user may add in this run, as a sum of squares."""
+        return self.terms.accrued(self.run) - state.used
+
+    def weights(self, state: State) -> tuple[Ints, Ints]:
+        """What all users add to each counted item, and what each of them has used by then.
+
+        Everything is rounded down, and used is what the whole-numbered weights really add up to.
+        """
+        places = state.places(self.items)
+        gives = np.isin(self.users * _ITEMS + self.items, state.slots) | state.is_named(self.items)
+        users, places = self.users[gives], places[gives]
+        boosts = boosts_of(self.terms, state)[places]
+        totals = _sums_by(users, boosts, len(state.used))
+        squares = self.allowed(state)[users] * boosts // totals[users]
+        weights = np.sqrt(squares.astype(np.float64)).astype(np.int64)  # of at most 2^40: exact
+        used = state.used + _sums_by(users, weights * weights, len(state.used))
+        return _sums_by(places, weights, len(state.counted)), used
+
+    def in_noise(self, sums: Ints) -> Ints:
+        """The sums in noise, in units of weights; what is below the grid stays far below."""
+        grid, noise = self.terms.rounding, Normal(self.terms.sigma)
+        multiples = self.draws.rounded_down(sums, noise, grid, unit=UNIT_OF_WEIGHTS)
+        return np.where(multiples < grid.lowest, -FARTHEST, multiples * grid.step)
+
+    def reached(self, sums: Ints) -> NDArray[np.bool_]:
+        """Whether any window that ends with this run reaches its bar, of each counted item."""
+        by_window = [
+            sums[:, -length:].sum(axis=1) >= self.terms.bar(self.run, length)
+            for length in windows(self.run)
+        ]
+        reached: NDArray[np.bool_] = np.logical_or.reduce(by_window)
+        return reached
+
+
+def _sums_by(places: Ints, values: Ints, n: int) -> Ints:
+    sums = np.zeros(n, np.int64)
+    np.add.at(sums, places, values)
+    return sums
+
+
+def boosts_of(terms: SeriesTerms, state: State, runs: int | None = None) -> Ints:
+    """The square of each counted item's boost after so many runs, or all; shape (n_counted,).
+
+    A table over the item's own noisy sums tells it, so that the same sums give the same bits.
+    """
+    runs = state.runs if runs is None else runs
+    best = np.zeros(len(state.counted), np.int64)
+    for length in windows(runs):
+        sums = state.sums[:, runs - length : runs].sum(axis=1)
+        best = np.maximum(best, np.searchsorted(terms.steps(length), sums, side="right") - 1)
+    named = (state.named_in > 0) & (state.named_in <= runs)
+    return np.where(named, terms.boost_when_named, terms.boosts[best])
+
+
+def estimates(terms: SeriesTerms, state: State) -> Estimates:
+    """By least squares, of all runs: also of those in which nobody had counted the item yet.
+
+    A sum that began when the item was first counted would tell when that was.
+    """
+    named = np.flatnonzero(state.named_in)
+    products, squares = np.zeros(len(named)), np.zeros(len(named))
+    for run in range(state.runs):
+        boosts = boosts_of(terms, state, run)[named] * UNIT_OF_WEIGHTS
+        products += np.sqrt(boosts) * (state.sums[named, run] * UNIT_OF_WEIGHTS)
+        squares += boosts
+    sds = terms.sigma / np.sqrt(squares)
+    return Estimates(state.counted[named], products / squares, sds)

@@ -1,0 +1,154 @@
+"""The exact law of what a series shows in all its runs, with one user and without; and mistakes."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+from flint import arb
+
+from shortlist.audit.exact import law_in_balls
+from shortlist.audit.exact._claimed_losses import SHARES, hockey_stick
+from shortlist.draws import RoundingGrid
+from shortlist.draws.normal_law import normal_quantiles
+from shortlist.privacy.accountant.composition import Composition
+from shortlist.privacy.accountant.stages import GaussianStage
+from shortlist.series import SeriesTerms, State, Week, estimates
+
+
+def from_to(first, last, step=21):
+    """A grid of so many multiples of 2^step units for the enumerator; all below are alike."""
+    return lambda _sd, _highest: RoundingGrid(2**step, first, last)
+
+
+class Right(Week):
+    """A run as it is, and all that may be shown after the last: what each named item was."""
+
+    def shown(self, state):
+        named = np.flatnonzero(state.named_in)
+        told = estimates(self.terms, state)
+        rows = map(tuple, state.sums[named].tolist())
+        values, sds = told.values.round(6).tolist(), told.sds.round(6).tolist()
+        names, runs = told.items.tolist(), state.named_in[named].tolist()
+        return frozenset(zip(names, runs, rows, values, sds, strict=True))
+
+
+def columns(table):
+    """The distinct pairs of a table, which is the set of items of each user."""
+    pairs = [(user, item) for user, items in enumerate(table) for item in sorted(items)]
+    return np.array(pairs, np.int64).reshape(-1, 2).T
+
+
+@lru_cache(10_000)
+def law_of(terms, kind, tables):
+    """The law of all that a series shows, of one table for each run."""
+
+    def all_runs(draws):
+        state = State()
+        for table in tables:
+            week = kind(terms, state, *columns(table), draws)
+            state = week.made()
+        return week.shown(state)
+
+    return law_in_balls(all_runs)
+
+
+def share_of_claim(terms, kind, others, one):
+    """The largest loss, as a share of what is claimed at its epsilon, of adding or removing one.
+
+    Args:
+        terms: Of the series.
+        kind: How a run is made.
+        others: What each other user holds, for each run.
+        one: What the one user holds, for each run.
+    """
+    without = law_of(terms, kind, tuple((*table, frozenset()) for table in others))
+    tables = tuple((*table, frozenset(held)) for table, held in zip(others, one, strict=True))
+    beside = law_of(terms, kind, tables)
+    noise = Composition((GaussianStage(1 / terms.sigma),))
+    shares = [0.0]
+    for epsilon in (terms.epsilon * share for share in SHARES):
+        claim = noise.delta(epsilon) + terms.lost
+        for p, q in ((beside, without), (without, beside)):
+            shares.append(float((hockey_stick(p, q, epsilon) / arb(claim)).upper()))
+    return max(shares)
+
+
+class NotKept(Right):
+    """What was used before is not taken from what has accrued."""
+
+    def allowed(self, state):
+        return np.full(len(state.used), self.terms.accrued(self.run))
+
+
+class NoPast(Right):
+    """An item that is counted for the first time has a past of zeros."""
+
+    def with_past(self, state):
+        right = super().with_past(state)
+        sums = right.sums.copy()
+        sums[len(state.counted) :] = 0
+        return replace(right, sums=sums)
+
+
+class SinceEntry(Right):
+    """What is shown tells since when an item is counted; an odd sum marks the runs before."""
+
+    def with_past(self, state):
+        right = super().with_past(state)
+        sums = right.sums.copy()
+        sums[len(state.counted) :] += 1
+        return replace(right, sums=sums)
+
+    def shown(self, state):
+        named = np.flatnonzero(state.named_in)
+        since = (state.sums[named] % 2 == 0).argmax(axis=1).tolist()
+        return frozenset(zip(state.counted[named].tolist(), since, strict=True))
+
+
+class HeldNow(Right):
+    """Only items that somebody holds in this run are held against the threshold."""
+
+    def made(self):
+        after = super().made()
+        before = np.append(self.state.named_in, np.zeros(len(after.counted), np.int64))
+        held = np.isin(after.counted, self.items)
+        named_in = np.where(held, after.named_in, before[: len(after.counted)])
+        return replace(after, named_in=named_in)
+
+
+class NoLimit(Right):
+    """Each user fills as many slots as there are items."""
+
+    def _some(self, pairs, _n):
+        return pairs
+
+
+class LateNoise(Right):
+    """Counted items that nobody adds to in this run get no noise."""
+
+    def in_noise(self, sums):
+        return np.where(sums > 0, super().in_noise(sums), 0)
+
+
+class NoUnion(SeriesTerms):
+    """Each test alone is as rare as all should be together."""
+
+    @property
+    def quantile(self):
+        return float(-normal_quantiles(np.array([self.lost]))[0]) * self.sigma
+
+
+class NoRoot(SeriesTerms):
+    """The thresholds do without what a user's own weight may be."""
+
+    @property
+    def thresholds(self):
+        return (self.quantile,) * self.periods
+
+
+def terms_of(kind=SeriesTerms, delta=0.1, grid=(1, 2, 21), **given):
+    given = {"periods": 2, "max_items_per_user": 2} | given
+    return kind(epsilon=1.0, delta=delta, grid=_grid(*grid), **given)
+
+
+_grid = lru_cache(from_to)

@@ -1,0 +1,199 @@
+"""A series: its exact law beside that with one user more, its accounts, and mistakes."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from helpers import weeks
+from helpers.weeks import Right, columns, share_of_claim, terms_of
+from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.errors import InputError
+from shortlist.series import SeriesTerms, State, Week, estimates
+from shortlist.series.terms import WHOLE
+from shortlist.series.weekly_run import boosts_of
+
+NOBODY, FIRST, SECOND, BOTH = map(frozenset, ((), (0,), (1,), (0, 1)))
+SETS = NOBODY, FIRST, SECOND, BOTH
+FINE, WIDE, COARSE = (4, 14, 20), (3, 7, 21), (1, 2, 21)
+
+
+def hold(n, *runs):
+    """The tables of n users who hold the same in each run."""
+    return tuple((held,) * n for held in runs)
+
+
+def whole_series(terms, tables, draws, kind=Week):
+    """The state before the first run and after each."""
+    states = [State()]
+    for table in tables:
+        states.append(kind(terms, states[-1], *columns(table), draws).made())
+    return states
+
+
+def random_tables(n_users=40, n_items=30, runs=4, seed=1):
+    rng = np.random.default_rng(seed)
+    return [
+        tuple(frozenset(rng.zipf(1.5, rng.integers(0, 9)) % n_items) for _ in range(n_users))
+        for _ in range(runs)
+    ]
+
+
+@pytest.mark.parametrize("bound", [1, 2])
+@pytest.mark.parametrize("other", [BOTH, FIRST])
+def test_one_user_more_or_less_is_within_the_claim(bound, other):
+    terms = terms_of(grid=COARSE, max_items_per_user=bound)
+    assert share_of_claim(terms, Right, hold(1, other, BOTH), (BOTH, SECOND)) < 1
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("bound", [1, 2])
+@pytest.mark.parametrize("other", list(itertools.product(SETS, SETS)))
+def test_every_pair_of_one_and_two_users_is_within_the_claim(bound, other):
+    terms = terms_of(grid=COARSE, max_items_per_user=bound)
+    for one in itertools.product(SETS, SETS):
+        assert share_of_claim(terms, Right, hold(1, *other), one) < 1, one
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_three_runs_are_within_the_claim(n):
+    terms = terms_of(grid=COARSE, periods=3)
+    assert share_of_claim(terms, Right, hold(n, FIRST, NOBODY, FIRST), (FIRST,) * 3) < 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "others", "one"),
+    [
+        (weeks.NotKept, {}, hold(8, FIRST, FIRST), (FIRST, FIRST)),
+        (weeks.NoPast, {}, hold(8, NOBODY, FIRST), (FIRST, FIRST)),
+        (weeks.SinceEntry, {}, hold(8, NOBODY, FIRST), (FIRST, FIRST)),
+        (weeks.LateNoise, {}, hold(8, FIRST, NOBODY), (FIRST, FIRST)),
+        (weeks.HeldNow, {"grid": FINE}, hold(8, FIRST, NOBODY), (FIRST, FIRST)),
+        (weeks.NoUnion, {"grid": FINE}, hold(0, NOBODY, NOBODY), (FIRST, FIRST)),
+        (weeks.NoRoot, {"delta": 0.1, "grid": (36, 52, 16)}, hold(0, NOBODY), (FIRST,)),
+        (weeks.NoLimit, {"delta": 0.1, "grid": (52, 52, 16)}, hold(0, NOBODY), (range(6),)),
+    ],
+)
+def test_a_mistake_breaks_the_claim_and_the_right_one_does_not(kind, given, others, one):
+    size = {"periods": len(one), "max_items_per_user": len(one)}
+    given = {"delta": 0.002, "grid": WIDE} | size | given
+    wrong = (terms_of(kind, **given), Right) if issubclass(kind, SeriesTerms) else None
+    assert share_of_claim(*(wrong or (terms_of(**given), kind)), others, one) > 1.4
+    assert share_of_claim(terms_of(**given), Right, others, one) < 1
+
+
+@pytest.mark.parametrize(
+    ("delta", "n", "never", "at_once"),
+    [
+        (0.1, 1, 0.98600436, 0.00666667),
+        (0.1, 3, 0.77508627, 0.08695601),
+        (0.02, 8, 0.18325295, 0.38901853),
+    ],
+)
+def test_how_often_an_item_of_so_many_users_is_named(delta, n, never, at_once):
+    """By many items at once, each with users of its own; the chances were computed apart."""
+    n_items, terms = 20_000, SeriesTerms(epsilon=1.0, delta=delta, periods=2, max_items_per_user=2)
+    rows = np.arange(n * n_items), np.repeat(np.arange(n_items), n)
+    state, draws = State(), ExactDraws(SeededBits(7))
+    for _ in range(2):
+        state = Week(terms, state, *rows, draws).made()
+    shares = np.bincount(state.named_in, minlength=3) / n_items
+    for seen, chance in ((shares[0], never), (shares[1], at_once)):
+        assert abs(seen - chance) < 4.5 * math.sqrt(chance * (1 - chance) / n_items)
+    assert abs(np.mean(state.sums[:, 0] / 2**20) - n * math.sqrt(0.5)) < 0.06
+
+
+def test_accounts_slots_and_counted_items_only_grow():
+    terms = SeriesTerms(epsilon=1.0, delta=1e-3, periods=4, max_items_per_user=3)
+    states = whole_series(terms, random_tables(), ExactDraws(SeededBits(3)))
+    for run, (before, after) in enumerate(itertools.pairwise(states), start=1):
+        assert after.used.max() <= terms.accrued(run) <= WHOLE
+        assert (after.used[: len(before.used)] >= before.used).all()
+        assert set(before.slots) <= set(after.slots)
+        assert np.bincount(after.slots // 2**32).max() <= 3
+        assert (after.counted[: len(before.counted)] == before.counted).all()
+        assert (after.sums[: len(before.counted), : run - 1] == before.sums).all()
+        assert set((after.slots % 2**32).tolist()) == set(after.counted.tolist())
+
+
+def test_the_order_of_rows_says_nothing():
+    terms = SeriesTerms(epsilon=1.0, delta=1e-3, periods=4, max_items_per_user=2)
+
+    class Backwards(Week):
+        def __init__(self, terms, state, users, items, draws):
+            super().__init__(terms, state, users[::-1].copy(), items[::-1].copy(), draws)
+
+    ends = [
+        whole_series(terms, random_tables(), ExactDraws(SeededBits(5)), kind)[-1]
+        for kind in (Week, Backwards)
+    ]
+    assert all(np.array_equal(vars(ends[0])[name], vars(ends[1])[name]) for name in vars(ends[0]))
+
+
+def weights_one_by_one(week, state):
+    """The slow way, in whole numbers alone."""
+    added, used = {}, dict(enumerate(state.used.tolist()))
+    slots = set(state.slots.tolist())
+    boosts = dict(zip(state.counted.tolist(), boosts_of(week.terms, state).tolist(), strict=True))
+    named = set(state.counted[state.named_in > 0].tolist())
+    rows = list(zip(week.users.tolist(), week.items.tolist(), strict=True))
+    for user in {user for user, _ in rows}:
+        mine = [i for u, i in rows if u == user and (i in named or u * 2**32 + i in slots)]
+        left = week.terms.accrued(week.run) - used[user]
+        for item in mine:
+            weight = math.isqrt(left * boosts[item] // sum(boosts[i] for i in mine))
+            added[item] = added.get(item, 0) + weight
+            used[user] += weight**2
+    return [added.get(item, 0) for item in state.counted.tolist()], list(used.values())
+
+
+def test_weights_are_those_of_their_definition():
+    terms = SeriesTerms(epsilon=3.0, delta=0.05, periods=4, max_items_per_user=3)
+    tables, draws = random_tables(), ExactDraws(SeededBits(11))
+    state = whole_series(terms, tables[:3], draws)[-1]
+    assert (state.named_in > 0).any()
+    week = Week(terms, state, *columns(tables[3]), draws)
+    ready = week.with_past(state)
+    added, used = week.weights(ready)
+    assert (added.tolist(), used.tolist()) == weights_one_by_one(week, ready)
+
+
+def test_boosts_are_by_the_best_window_and_least_for_what_is_named():
+    terms = SeriesTerms(epsilon=1.0, delta=1e-5, periods=8)
+    sd = round(terms.sigma * 2**20)
+    sums = np.array([[-sd, -sd], [3 * sd + 9, -9 * sd], [sd, 3 * sd + 9], [99 * sd] * 2])
+    state = State(2, np.arange(4), sums, np.array([0, 0, 0, 1]))
+    both = Fraction(4 * sd + 9, sd) / Fraction(math.sqrt(2))
+    best = [0, 0, max(192, math.floor(64 * both)), None]
+    expected = [terms.boost_when_named if j is None else terms.boosts[j] for j in best]
+    assert boosts_of(terms, state).tolist() == expected
+
+
+def test_estimates_are_least_squares_of_all_runs():
+    terms = SeriesTerms(epsilon=1.0, delta=1e-5, periods=8)
+    sums = np.array([[2**20 * 30, 2**20 * 12, 2**20 * 7]])
+    state = State(3, np.array([5]), sums, np.array([2]))
+    boosts = [boosts_of(terms, state, run)[0] / 2**20 for run in range(3)]
+    assert boosts[2] == terms.boost_when_named / 2**20 != boosts[0]
+    told = estimates(terms, state)
+    products = [math.sqrt(b) * y for b, y in zip(boosts, (30, 12, 7), strict=True)]
+    assert told.values == pytest.approx([sum(products) / sum(boosts)])
+    assert told.sds == pytest.approx([terms.sigma / math.sqrt(sum(boosts))])
+    assert told.items.tolist() == [5]
+
+
+def test_no_run_beyond_the_last():
+    terms = SeriesTerms(epsilon=1.0, delta=1e-5, periods=1)
+    done = whole_series(terms, [({0},)], ExactDraws(SeededBits(1)))[-1]
+    with pytest.raises(InputError, match="all 1 runs were made"):
+        Week(terms, done, *columns([{0}]), ExactDraws(SeededBits(1)))
+
+
+def test_a_week_without_rows_is_a_week():
+    terms = SeriesTerms(epsilon=1.0, delta=1e-5, periods=2)
+    states = whole_series(terms, [(), ({0},)], ExactDraws(SeededBits(1)))
+    assert [len(state.counted) for state in states] == [0, 0, 1]
+    assert states[-1].sums.shape == (1, 2)
