@@ -54,9 +54,10 @@ def test_items_of_fewer_users_are_left_out(asked, heading, tmp_path):
     assert "an item that fewer than 500 users hold is named in at most 1 of 100 cases" in said
     # Of a domain nobody asked for a number, so that it is not short of it.
     assert ("with this privacy and a floor of 500 users" in said) == (release.k is not None)
-    assert "its noisy count may be below the floor that was asked for" in " ".join(
-        release.explain().split()
-    )
+    told = " ".join(release.explain().split())
+    assert "its noisy count may be below the floor that was asked for" in told
+    assert "An item that fewer than 500 users hold is named in at most 1 of 100 cases." in told
+    assert "To be named, an item needs about" not in told
     release.save(tmp_path / "list.json")
     again = sl.load(tmp_path / "list.json")
     assert again == release

@@ -209,13 +209,23 @@ def _missing(release: Release) -> list[str]:
     if not is_ranked(release):
         return ["Nothing is said of it: the items of a list were counted, and no others."]
     k, more = release.k, advice(release)
-    needed = _people_to_be_named(release.mechanism)
+    floor = _floor(release.mechanism)
+    needed = floor or _people_to_be_named(release.mechanism)
     lines = [" ".join([f"Not necessarily: {_why(release)}.", *needed])]
     if k is not None and release.by:
         lines.append(f"The list of a group ends at the latest with number {k:,}, as asked for.")
     elif k is not None and len(release) >= k:
         lines.append(f"The list ends here because {k:,} were asked for.")
-    return [*lines, " ".join([more, *_with_more(release.mechanism)])] if more else lines
+    better = [] if floor else _with_more(release.mechanism)
+    return [*lines, " ".join([more, *better])] if more else lines
+
+
+def _floor(mechanism: AnyMechanism) -> list[str]:
+    """How few people are hardly ever enough, in a sentence, where a floor was asked for."""
+    least = floor_of(mechanism)
+    if least is None:
+        return []
+    return [f"An item that fewer than {least:,} users hold is named in at most 1 of 100 cases."]
 
 
 def _others(release: Release) -> Iterator[Section]:
