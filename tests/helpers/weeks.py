@@ -12,7 +12,7 @@ from shortlist.draws import RoundingGrid
 from shortlist.draws.normal_law import normal_quantiles
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.stages import GaussianStage
-from shortlist.series import SeriesTerms, State, Week, estimates
+from shortlist.series import SeriesTerms, State, Week, estimates, recovered
 
 
 def from_to(first, last, step=21):
@@ -21,7 +21,12 @@ def from_to(first, last, step=21):
 
 
 class Right(Week):
-    """A run as it is, and all that may be shown after the last: what each named item was."""
+    """A run as it is, and all that may be shown after it: what each named item was."""
+
+    @staticmethod
+    def going_on(_terms, states, _draws):
+        """The state that a run begins with, of those so far."""
+        return states[-1]
 
     def shown(self, state):
         named = np.flatnonzero(state.named_in)
@@ -43,11 +48,13 @@ def law_of(terms, kind, tables):
     """The law of all that a series shows, of one table for each run."""
 
     def all_runs(draws):
-        state = State()
+        states, told = [State()], []
         for table in tables:
+            state = kind.going_on(terms, states, draws)
             week = kind(terms, state, *columns(table), draws)
-            state = week.made()
-        return week.shown(state)
+            states.append(week.made())
+            told.append(week.shown(states[-1]))
+        return told[-1] if kind.going_on is Right.going_on else tuple(told)
 
     return law_in_balls(all_runs)
 
@@ -128,6 +135,43 @@ class LateNoise(Right):
 
     def in_noise(self, sums):
         return np.where(sums > 0, super().in_noise(sums), 0)
+
+
+class Recovered(Right):
+    """Before the last run the state is lost; that of the run before it is there."""
+
+    @classmethod
+    def going_on(cls, terms, states, draws):
+        if len(states) < terms.periods:
+            return states[-1]
+        *_, older, last = states
+        named = last.named_in > 0
+        named_in = dict(
+            zip(last.counted[named].tolist(), last.named_in[named].tolist(), strict=True)
+        )
+        return cls.after_loss(older, recovered(terms, older, last.runs, named_in, draws))
+
+    @staticmethod
+    def after_loss(_older, found):
+        return found
+
+
+class OldAccounts(Recovered):
+    """Accounts are taken from the older state."""
+
+    @staticmethod
+    def after_loss(older, found):
+        return replace(found, used=older.used, used_by_others=0)
+
+
+class OldSums(Recovered):
+    """The older state's sums of all items are kept, also of those it had not named."""
+
+    @staticmethod
+    def after_loss(older, found):
+        places, sums = older.places(found.counted), found.sums.copy()
+        sums[places >= 0, : older.runs] = older.sums[places[places >= 0]]
+        return replace(found, sums=sums)
 
 
 class NoUnion(SeriesTerms):

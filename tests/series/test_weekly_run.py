@@ -12,7 +12,7 @@ from helpers.weeks import Right, columns, share_of_claim, terms_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
-from shortlist.series import SeriesTerms, State, Week, estimates
+from shortlist.series import SeriesTerms, State, Week, estimates, recovered
 from shortlist.series.terms import WHOLE
 from shortlist.series.weekly_run import boosts_of
 
@@ -72,6 +72,18 @@ def test_three_runs_are_within_the_claim(n):
         (weeks.SinceEntry, {}, hold(8, NOBODY, FIRST), (FIRST, FIRST)),
         (weeks.LateNoise, {}, hold(8, FIRST, NOBODY), (FIRST, FIRST)),
         (weeks.HeldNow, {"grid": FINE}, hold(8, FIRST, NOBODY), (FIRST, FIRST)),
+        (
+            weeks.OldAccounts,
+            {"grid": (4, 7, 21), "max_items_per_user": 1},
+            hold(8, FIRST, FIRST),
+            (FIRST, FIRST),
+        ),
+        (
+            weeks.OldSums,
+            {"delta": 0.02, "grid": (0, 1, 23), "max_items_per_user": 1},
+            hold(12, NOBODY, FIRST, FIRST),
+            (FIRST,) * 3,
+        ),
         (weeks.NoUnion, {"grid": FINE}, hold(0, NOBODY, NOBODY), (FIRST, FIRST)),
         (weeks.NoRoot, {"delta": 0.1, "grid": (36, 52, 16)}, hold(0, NOBODY), (FIRST,)),
         (weeks.NoLimit, {"delta": 0.1, "grid": (52, 52, 16)}, hold(0, NOBODY), (range(6),)),
@@ -80,9 +92,10 @@ def test_three_runs_are_within_the_claim(n):
 def test_a_mistake_breaks_the_claim_and_the_right_one_does_not(kind, given, others, one):
     size = {"periods": len(one), "max_items_per_user": len(one)}
     given = {"delta": 0.002, "grid": WIDE} | size | given
+    right = weeks.Recovered if issubclass(kind, weeks.Recovered) else Right
     wrong = (terms_of(kind, **given), Right) if issubclass(kind, SeriesTerms) else None
     assert share_of_claim(*(wrong or (terms_of(**given), kind)), others, one) > 1.4
-    assert share_of_claim(terms_of(**given), Right, others, one) < 1
+    assert share_of_claim(terms_of(**given), right, others, one) < 1
 
 
 @pytest.mark.parametrize(
@@ -131,6 +144,34 @@ def test_the_order_of_rows_says_nothing():
         for kind in (Week, Backwards)
     ]
     assert all(np.array_equal(vars(ends[0])[name], vars(ends[1])[name]) for name in vars(ends[0]))
+
+
+def test_what_is_left_of_a_state_that_is_lost():
+    terms = SeriesTerms(epsilon=3.0, delta=0.05, periods=4, max_items_per_user=3)
+    tables, draws = random_tables(), ExactDraws(SeededBits(11))
+    states = whole_series(terms, tables[:3], draws)
+    older, last = states[1], states[3]
+    named = last.named_in > 0
+    named_in = dict(zip(last.counted[named].tolist(), last.named_in[named].tolist(), strict=True))
+    found = recovered(terms, older, 3, named_in, draws)
+    was, rows = older.is_named(found.counted), last.sums[last.places(found.counted)]
+    assert 0 < was.sum() < len(found.counted) == named.sum()
+    same = found.sums == rows
+    assert same[was, 0].all()
+    assert not same[~was].any()
+    assert not same[:, 1:].any()
+    assert (found.runs, len(found.slots)) == (3, 0)
+    after = Week(terms, found, *columns(tables[3]), draws).made()
+    assert (after.used >= terms.accrued(3)).all()
+    assert after.used.max() <= WHOLE
+
+
+def test_a_state_that_is_lost_before_anything_is_named():
+    terms = SeriesTerms(epsilon=1.0, delta=1e-5, periods=2)
+    found = recovered(terms, State(), 1, {}, ExactDraws(SeededBits(1)))
+    after = Week(terms, found, *columns([{0}]), ExactDraws(SeededBits(1))).made()
+    assert after.sums.shape == (1, 2)
+    assert WHOLE // 2 < after.used[0] <= WHOLE
 
 
 def weights_one_by_one(week, state):

@@ -6,6 +6,7 @@ was, and their noisy sums in all runs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -35,8 +36,9 @@ class State:
             they did, shape (n,). None ever leaves.
         sums: The noisy sums of each in each run, in units of weights, shape (n, runs).
         named_in: The run that named it, from 1 on; 0 where none has, shape (n,).
-        used: The sum of squares that each user has added, by the user's code; 0 beyond.
+        used: The sum of squares that each user has added, by the user's code.
         slots: Pairs user * 2^32 + item that took a slot, rising.
+        used_by_others: What counts as added by each user beyond `used`, also by those to come.
     """
 
     runs: int = 0
@@ -45,6 +47,7 @@ class State:
     named_in: Ints = field(default_factory=_nothing)
     used: Ints = field(default_factory=_nothing)
     slots: Ints = field(default_factory=_nothing)
+    used_by_others: int = 0
 
     def places(self, items: Ints) -> Ints:
         """Where each of these codes stands among the counted ones; -1 where it does not."""
@@ -154,9 +157,10 @@ class Week:
         )
 
     def accounts(self) -> Ints:
-        """What each user has used before the run; users who come for the first time, nothing."""
-        n_users = max(len(self.state.used), int(self.users.max(initial=-1)) + 1)
-        return np.append(self.state.used, np.zeros(n_users - len(self.state.used), np.int64))
+        """What each user has used before the run, of all who have come by now."""
+        used, highest = self.state.used, int(self.users.max(initial=-1))
+        new = np.full(max(highest + 1 - len(used), 0), self.state.used_by_others, np.int64)
+        return np.append(used, new)
 
     def allowed(self, state: State) -> Ints:
         """What each user may add in this run, as a sum of squares."""
@@ -178,10 +182,8 @@ class Week:
         return _sums_by(places, weights, len(state.counted)), used
 
     def in_noise(self, sums: Ints) -> Ints:
-        """The sums in noise, in units of weights; what is below the grid stays far below."""
-        grid, noise = self.terms.rounding, Normal(self.terms.sigma)
-        multiples = self.draws.rounded_down(sums, noise, grid, unit=UNIT_OF_WEIGHTS)
-        return np.where(multiples < grid.lowest, -FARTHEST, multiples * grid.step)
+        """The sums in noise, in units of weights."""
+        return _in_noise(self.terms, sums, self.draws)
 
     def reached(self, sums: Ints) -> NDArray[np.bool_]:
         """Whether any window that ends with this run reaches its bar, of each counted item."""
@@ -191,6 +193,39 @@ class Week:
         ]
         reached: NDArray[np.bool_] = np.logical_or.reduce(by_window)
         return reached
+
+
+def recovered(
+    terms: SeriesTerms, older: State, runs: int, named_in: Mapping[int, int], draws: Draws
+) -> State:
+    """The state to go on from where the last one is lost, and only an older one is there, if any.
+
+    Every account, also of users to come, is set to all that has accrued. Of the older state only
+    the sums of items that it had named are kept; where sums are missing there is noise alone, so
+    that estimates are lower. All slots, and all that is not named, begin anew.
+
+    Args:
+        terms: What is fixed of the series.
+        older: A state of this series after any earlier run.
+        runs: How many runs were answered.
+        named_in: The run that named each item, by its code, as the answers told it.
+        draws: The only source of randomness.
+    """
+    items = np.array(sorted(named_in), np.int64)
+    noise = [_in_noise(terms, np.zeros(len(items), np.int64), draws) for _ in range(runs)]
+    sums = np.column_stack([np.empty((len(items), 0), np.int64), *noise])
+    kept = older.is_named(items)
+    sums[kept, : older.runs] = older.sums[older.places(items[kept])]
+    runs_named = np.array([named_in[item] for item in items.tolist()], np.int64)
+    used = terms.accrued(runs)
+    return State(runs, items, sums, named_in=runs_named, used_by_others=used)
+
+
+def _in_noise(terms: SeriesTerms, sums: Ints, draws: Draws) -> Ints:
+    """What is below the grid stays far below."""
+    grid, noise = terms.rounding, Normal(terms.sigma)
+    multiples = draws.rounded_down(sums, noise, grid, unit=UNIT_OF_WEIGHTS)
+    return np.where(multiples < grid.lowest, -FARTHEST, multiples * grid.step)
 
 
 def _sums_by(places: Ints, values: Ints, n: int) -> Ints:
