@@ -32,7 +32,7 @@ _BASKETS, _REVIEWS = 4000, 12_500  # of a stretch of the file; all reviews of a 
 
 
 @dataclass(frozen=True)
-class _Grouped:
+class Grouped:
     """A table, and its groups.
 
     Attributes:
@@ -45,26 +45,19 @@ class _Grouped:
 
 
 TABLES = {
-    "twitter_airline_tokens_by_airline": _Grouped("Airline tweets, 6 airlines"),
-    "reddit_title_tokens_by_subreddit": _Grouped("Reddit titles, 100 subreddits"),
+    "twitter_airline_tokens_by_airline": Grouped("Airline tweets, 6 airlines"),
+    "reddit_title_tokens_by_subreddit": Grouped("Reddit titles, 100 subreddits"),
 }
 UNSEEN = {
-    "imdb_reviews_tokens": _Grouped(
+    "imdb_reviews_tokens": Grouped(
         "IMDb reviews, good and bad",
         pl.col("user") // _REVIEWS % 2,  # each half has both
     ),
-    "fimi_retail": _Grouped("Retail baskets, 23 stretches", pl.col("user") // _BASKETS),
-    "steam_200k": _Grouped(
+    "fimi_retail": Grouped("Retail baskets, 23 stretches", pl.col("user") // _BASKETS),
+    "steam_200k": Grouped(
         "Steam games, 27 first letters",
         pl.when(_LETTER.str.contains("^[A-Z]$")).then(_LETTER).otherwise(pl.lit("other")),
     ),
-}
-_BY_HASH = pl.col("item").hash(1)
-OWN_ITEMS = {
-    "amazon_video_games_5core": _Grouped("Video games, 20 groups by hash", _BY_HASH % 20),
-    "anime_5k": _Grouped("Anime, 20 groups by hash", _BY_HASH % 20),
-    "amazon_grocery_5core": _Grouped("Groceries, 50 groups by hash", _BY_HASH % 50),
-    "reddit_askreddit_1pct_tokens": _Grouped("AskReddit words, 26 by hash", _BY_HASH % 26),
 }
 EPSILONS, SIZES, DELTA = (0.1, 1.0), (5, 10, 20), 1e-6
 SPLIT = "each group for its part of the budget"
@@ -73,7 +66,6 @@ DOMAIN = "one domain of pairs, the best of it"
 APART = "each group for all of the budget, one group a user"
 OURS = "PerGroup"
 TEN = "PerGroup, 10 groups a user"
-OWN = "PerGroup, items are the groups' own"
 MASS = "missing mass"
 LOOKS = {
     SPLIT: Look("#888888"),
@@ -82,7 +74,6 @@ LOOKS = {
     APART: Look("#2f7d32", dashed=True),
     OURS: Look("#0b6e99", width=3),
     TEN: Look("#0b6e99", dashed=True),
-    OWN: Look("#b3261e", width=3),
 }
 _PLAIN = "format(datum.value, '~g')"
 
@@ -91,7 +82,7 @@ Named = tuple[Ints, Ints]
 
 
 @dataclass(frozen=True)
-class _Table:
+class Table:
     """Users' sets, and how many users hold each item in each group.
 
     Attributes:
@@ -103,7 +94,7 @@ class _Table:
     truth: Ints
 
     @classmethod
-    def of(cls, path: Path, group: pl.Expr | None) -> _Table:
+    def of(cls, path: Path, group: pl.Expr | None) -> Table:
         """Read it, and add the column of groups if it has none."""
         frame = pl.read_parquet(path)
         if group is not None:
@@ -170,7 +161,7 @@ def _pairs(sets: GroupedSets) -> Contributions:
     return sets.among(np.arange(sets.n_groups), np.arange(sets.n_items))
 
 
-def _ours(
+def ours(
     sets: GroupedSets,
     draws: Draws,
     k: int,
@@ -178,6 +169,7 @@ def _ours(
     most: int = 1,
     kind: GroupItems = GroupItems.SHARED,
 ) -> Named:
+    """By `PerGroup`."""
     mechanism = PerGroup(
         k=k,
         epsilon=epsilon,
@@ -195,9 +187,8 @@ WAYS: dict[str, Callable[[GroupedSets, Draws, int, float], Named]] = {
     FILTERED: _filtered,
     DOMAIN: _domain,
     APART: _alone,
-    OURS: _ours,
-    TEN: partial(_ours, most=10),
-    OWN: partial(_ours, kind=GroupItems.OWN),
+    OURS: ours,
+    TEN: partial(ours, most=10),
 }
 
 
@@ -246,7 +237,7 @@ def compare(runs: int) -> None:
     _plot(figures)
 
 
-def _beside(figures: pl.DataFrame, tables: dict[str, _Grouped]) -> pl.DataFrame:
+def _beside(figures: pl.DataFrame, tables: dict[str, Grouped]) -> pl.DataFrame:
     """PerGroup's missing mass over that of the better of both other ways."""
     titles = [table.title for table in tables.values()]
     asked = figures.filter(
@@ -260,7 +251,7 @@ def _beside(figures: pl.DataFrame, tables: dict[str, _Grouped]) -> pl.DataFrame:
 
 def _of_table(name: str, path: Path, runs: int) -> Iterator[dict[str, object]]:
     grouped = (TABLES | UNSEEN)[name]
-    table = _Table.of(path, grouped.group)
+    table = Table.of(path, grouped.group)
     for epsilon, k, (way, answer) in product(EPSILONS, SIZES, WAYS.items()):
         cell = {"table": grouped.title, "epsilon": epsilon, "k": k, "mechanism": way}
         for run in range(runs):

@@ -108,7 +108,7 @@ def check_sides(sets, named, held):
     counts = pairs.sets.recount().counts
     places = pairs.positions(np.arange(len(counts))).tolist()
     numbered = {(g, i): groups[g] * sets.n_items + items[i] for g, i in expected}
-    assert dict(zip(places, counts.tolist(), strict=True)) == {
+    assert {place: n for place, n in zip(places, counts.tolist(), strict=True) if n} == {
         numbered[pair]: n for pair, n in expected.items()
     }
     again = among.among(np.arange(among.n_items)[::-2])

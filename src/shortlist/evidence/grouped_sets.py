@@ -164,14 +164,24 @@ class GroupedSets(UserGroups):
         return Contributions(starts, sizes, items, held.n_items)
 
     def pairs(self) -> PairSets:
-        groups, held = self.groups, self.parts
-        of_rows = np.repeat(groups.items.astype(np.int64), held.sizes)
-        positions, codes = np.unique(of_rows * self.n_items + held.listed(), return_inverse=True)
+        # Pairs in one group of each item are numbered as items are: others are few, or it is slow.
+        groups, held, n = self.groups, self.parts, self.n_items
+        of_rows, codes = np.repeat(groups.items, held.sizes), held.listed()
+        own = np.zeros(n, np.uint32)
+        own[codes] = of_rows
+        elsewhere = np.flatnonzero(own[codes] != of_rows)
+        others = of_rows[elsewhere].astype(np.int64) * n + codes[elsewhere]
+        others, places = np.unique(others, return_inverse=True)
+        codes[elsewhere] = n + places
+        positions = np.append(own.astype(np.int64) * n + np.arange(n), others)
         before = np.append(0, np.cumsum(held.sizes))
         starts = before[groups.starts]
         sizes = before[groups.starts + groups.sizes] - starts
-        sets = Contributions(starts, sizes, codes.astype(np.uint32), len(positions))
-        return PairSets(sets, positions.__getitem__)
+        order = np.argsort(positions)
+        numbers = np.empty(len(order), np.uint32)
+        numbers[order] = np.arange(len(order))
+        sets = Contributions(starts, sizes, numbers[codes], len(order))
+        return PairSets(sets, positions[order].__getitem__)
 
     def among(self, groups: Ints, items: Ints) -> Contributions:
         held, sets = self.parts, self.groups

@@ -188,7 +188,7 @@ class PairSets(NamedTuple):
     """Users' sets of pairs of a group and an item.
 
     Attributes:
-        sets: The sets, of codes of pairs.
+        sets: The sets, of codes of pairs; nobody may hold some.
         positions: Of codes, where a pair stands: the code of its group times the number of items,
             and the code of its item.
     """

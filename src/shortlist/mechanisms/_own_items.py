@@ -87,14 +87,14 @@ class OwnItems:
         pairs, domain = evidence.pairs(), self.domain
         held = pairs.sets.bounded(domain.max_items_per_user, draws)
         found = domain.search.found_early(None, held, draws)
-        order = best_first(found.estimates, draws)
-        codes, weights = found.items[order], found.estimates[order]
-        told = self.counted.with_counts(Selection(codes), pairs.sets.among(codes), draws)
+        held = pairs.sets.among(found.items)
+        told = self.counted.with_counts(Selection(found.items), held, draws)
         counts, sd = told.scores, told.noise_sd
         assert counts is not None  # noqa: S101 - there are some of every selection
         assert sd is not None  # noqa: S101 - likewise
-        positions = pairs.positions(codes)
-        values = _values(counts, sd, weights, domain.sigma)
+        order = best_first(found.estimates, draws)  # in which no row has a say
+        counts, positions = counts[order], pairs.positions(found.items[order])
+        values = _values(counts, sd, found.estimates[order], domain.sigma)
         best = _best_of_each(values, positions // max(evidence.n_items, 1), self.k)
         return told._replace(positions=positions[best], scores=counts[best])
 

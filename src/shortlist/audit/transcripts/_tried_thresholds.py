@@ -111,8 +111,9 @@ class _Trial:
         return asked
 
     def score(self, call: int, other: dict[int, int] | None = None) -> float:
-        """The item's score in a call, without noise."""
-        return float(self.noisy(call, other).scores[self.path.own[call]])
+        """The item's score in a call, without noise: 0 where only found items have one."""
+        scores, place = self.noisy(call, other).scores, self.path.own[call]
+        return float(scores[place]) if place < len(scores) else 0.0
 
     def least(self, here: _Round, near: int | None = None) -> int | None:
         """The least noisy value, in steps, of which something comes; None if nothing does.
