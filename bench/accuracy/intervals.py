@@ -15,7 +15,7 @@ from bench.common import real, report
 from bench.common.plotting import save
 from bench.common.seeds import bits_of
 from shortlist.questions import Question
-from shortlist.release.others import Others
+from shortlist.release._others import Others
 
 __all__ = ["measure"]
 

@@ -26,7 +26,7 @@ from shortlist.mechanisms import (
 from shortlist.mechanisms.wrappers import NoisyCounts, NoisyOthers
 from shortlist.mechanisms.wrappers.noisy_others import _weights, _without
 from shortlist.questions import OTHERS_SHARE, Domain, TopK
-from shortlist.release.others import Others
+from shortlist.release._others import Others
 
 ORACLE = ORACLES[NoisyOthers]
 PRICE = {"epsilon": 1.0, "delta": 1e-6}

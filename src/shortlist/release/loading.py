@@ -16,10 +16,10 @@ from shortlist.errors import InputError, Words, written
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.privacy.stored import cost_from
 from shortlist.release._columns import RANK, SCORE, columns_in_file, series_of
+from shortlist.release._others import Others
 from shortlist.release.about import About
 from shortlist.release.json_values import FORMAT, OLDEST, VERSION, LoadedMechanism
 from shortlist.release.noisy_scores import Scores
-from shortlist.release.others import Others
 from shortlist.release.release import GivenBefore, Release
 from shortlist.release.saving import METADATA
 from shortlist.runtime.processes import require_threads

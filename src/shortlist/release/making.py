@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
+from shortlist.release._others import Others
 from shortlist.release.about import NOTHING_SAID, About
 from shortlist.release.noisy_scores import Scores
-from shortlist.release.others import Others
 from shortlist.release.release import NONE_CHARGED, Release
 
 if TYPE_CHECKING:

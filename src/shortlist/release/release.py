@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from shortlist.errors import InputError
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.release._columns import reached_in_all, table_of, table_without_weights
+from shortlist.release._others import Others
 from shortlist.release.about import NOTHING_SAID, About
 from shortlist.release.json_values import (
     AnyMechanism,
@@ -22,7 +23,6 @@ from shortlist.release.json_values import (
     records,
 )
 from shortlist.release.noisy_scores import Scores
-from shortlist.release.others import Others
 from shortlist.release.rendering import html, markdown, rich, text
 from shortlist.release.saving import check_output, encoder, write_whole
 from shortlist.release.sheet import sheet
