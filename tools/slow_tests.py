@@ -14,9 +14,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-# A planted mistake, a claim of privacy and an example of the documents keep their quickest case.
+# A planted mistake, a claim of privacy and an example of the documents keep their quickest case, and
+# so does what holds the layout.
 KEPT = re.compile(
-    r"tests/docs/|::.*(catch|caught|mistake|wrong|break|privacy|is_private|are_private|forked)"
+    r"tests/docs/|test_layout|underscored"
+    r"|::.*(catch|caught|mistake|wrong|break|privacy|is_private|are_private|forked)"
 )
 _ROW = re.compile(r"([\d.]+)s (?:call|setup|teardown) +(tests/.*)")
 
