@@ -14,8 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-# A planted mistake, a claim of privacy and an example of the documents keep their quickest case, and
-# so does what holds the layout.
+# A planted mistake, a claim of privacy, an example of the documents and what holds the layout keep
+# their quickest case.
 KEPT = re.compile(
     r"tests/docs/|test_layout|underscored"
     r"|::.*(catch|caught|mistake|wrong|break|privacy|is_private|are_private|forked)"
