@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.weighted_gaussian import WeightedGaussian
     from shortlist.mechanisms.weighted_gaussian_peeling import WeightedGaussianPeeling
     from shortlist.mechanisms.win_count import WinCount
-    from shortlist.parameters import GroupItems
 
 __all__ = [
     "Accounting",
@@ -53,7 +52,6 @@ __all__ = [
     "DiscoverThenRank",
     "Extreme",
     "Gamma",
-    "GroupItems",
     "Joint",
     "JointOrPeel",
     "JointPermuteAndFlip",
@@ -81,7 +79,6 @@ _BESIDE = {
     "Adjacency": "mechanism",
     "AuditHints": "mechanism",
     "Extreme": "one_shot_laplace",
-    "GroupItems": ".parameters",
     "Mechanism": "mechanism",
     "Selection": "mechanism",
 }
@@ -92,7 +89,7 @@ def __getattr__(name: str) -> object:
     """Load a mechanism when it is first named: a question needs one of them."""
     if name in __all__:
         own = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        return getattr(importlib.import_module(f".{_BESIDE.get(name, own)}", __name__), name)
+        return getattr(importlib.import_module(f"{__name__}.{_BESIDE.get(name, own)}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
