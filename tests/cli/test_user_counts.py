@@ -65,3 +65,23 @@ def test_what_is_refused(run, complaint, file, listed, tmp_path):
     assert "give --public-items" in complaint(*user_counts(file, listed, *own))
     zcdp = "--mechanism", "count-each", "--option", "accounting=zcdp"
     assert run(*user_counts(file, listed, *zcdp))[0] == 0
+
+
+def test_counts_in_groups(run, answered, complaint, tmp_path):
+    plays, titles, groups = (tmp_path / name for name in ("plays.csv", "titles.csv", "lands.csv"))
+    plays.write_text("user,title,land\n" + "".join(f"{n},Emma,NO\n" for n in range(90)))
+    titles.write_text("title\nEmma\nDune\n")
+    groups.write_text("land\nSE\nNO\n")
+    words = ["user-counts", plays, "--user", "user", "--item", "title", "--by", "land"]
+    words += ["--public-items", titles, "--epsilon", "3"]
+    known = ["--public-groups", groups]
+    out = answered(*words, *known)
+    assert out.startswith("user-counts by land: 4 items in 2 groups\n")
+    rows = [line.split()[:2] for line in out.split("\n")[5:9]]
+    assert rows == [["NO", "Emma"], ["NO", "Dune"], ["SE", "Emma"], ["SE", "Dune"]]
+    assert run(*words, *known, "--output", tmp_path / "counts.csv")[0] == 0
+    assert (tmp_path / "counts.csv").read_text().startswith("land,title,count,count_low")
+    dry = answered(*words, *known, "--dry-run", "--max-groups-per-user", "2")
+    assert "a user counts in 2 groups at most" in " ".join(dry.split())
+    assert "by --public-groups" in complaint(*words)
+    assert "--by" in complaint(*words[:6], *words[8:], *known)

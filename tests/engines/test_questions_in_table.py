@@ -89,6 +89,33 @@ def test_counts_of_a_list_are_those_of_memory(place):
         assert place.left() == []
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_counts_of_a_list_in_groups_are_those_of_memory(place, most):
+    listed, groups = ["Watt", "nobody's", "Emma"], ["odd", "even", "nobody's"]
+    odd = pl.col("user").str.contains("[13579]$")
+    by = pl.when(odd).then(pl.lit("odd")).otherwise(pl.lit("even")).alias("g")
+    rows = pl.concat([plays().with_columns(by), twice()])
+    counts = []
+    for source in (place.source(rows), sl.pairs(rows, user="user", item="item")):
+        asked = source.of_items(listed).grouped("g", public_groups=groups, max_groups_per_user=most)
+        mechanism = asked.plan(sl.UserCounts(), epsilon=3.0).mechanism
+        with asked._engine.show(mechanism.wants, ExactDraws(SeededBits(5))) as shown:
+            counts.append(shown.evidence.counts)
+            named = shown.items(np.arange(9)).rows()
+        told = asked.user_counts(epsilon=3.0, random=SeededBits(5))
+        assert sorted(told.items) == sorted(named)
+    assert named[:4] == [("odd", "Watt"), ("odd", "nobody's"), ("odd", "Emma"), ("even", "Watt")]
+    assert [each.sum() for each in counts] == [counts[1].sum()] * 2
+    assert (np.abs(counts[0] - counts[1]) <= (most == 1)).all()  # one user's group is random
+    assert (counts[1][6:] == 0).all()
+    assert place.left() == []
+
+
+def twice():
+    """One user more, who is in two groups."""
+    return pl.DataFrame({"user": ["both"] * 2, "item": ["Emma"] * 2, "g": ["odd", "even"]})
+
+
 def test_known_items_are_those_of_memory(place):
     """Some of them are held by few or nobody; and where users' sets are bounded."""
     given = {"known_items": ["nobody's", "nobody's too", "Dune", "Watt"], "max_items_per_user": 4}

@@ -103,7 +103,7 @@ def test_what_is_promised_is_what_is_assumed_and_charged():
 
 def test_plans_say_what_a_group_costs():
     told = counts(groups=3).plan(sl.TopK(20), **ASK).explain()
-    assert "a user is in 3 groups at most" in told
+    assert "a user counts in 3 groups at most" in told
     assert "one of them alone" in counts(groups=1).plan(sl.TopK(20), **ASK).explain()
 
 

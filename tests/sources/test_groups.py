@@ -213,9 +213,9 @@ def test_the_list_of_groups_is_not_the_table():
     assert "sensitive table itself" in message
 
 
-def test_public_items_are_refused():
+def test_public_items_need_public_groups():
     source = pairs(public_items=["Emma"])
-    refusal(lambda: source.top_k(1, by="country", **ASK), "where they are private")
+    refusal(lambda: source.top_k(1, by="country", **ASK), "groups that everybody knows")
 
 
 def test_other_questions_are_refused_in_groups():

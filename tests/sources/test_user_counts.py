@@ -8,7 +8,8 @@ import pytest
 import shortlist as sl
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
-from shortlist.mechanisms import CountEach, Peeling
+from shortlist.engines.rows_in_memory import RowsInGroups
+from shortlist.mechanisms import ClippedCountEach, CountEach, OneShotLaplace, Peeling
 
 HELD = {"Emma": 900, "Ulysses": 500, "Dune": 3}
 ROWS = [(user, item) for item, held in HELD.items() for user in range(held) for _ in range(2)]
@@ -139,7 +140,7 @@ def test_what_cannot_be_counted_is_refused(frame, plays):
     nothing = plays.domain(epsilon=1e-3, delta=1e-9)
     refusal(lambda: plays.user_counts(nothing, **ask), "items: this release names no item")
     groups = sl.pairs(frame.with_columns(g=pl.lit("a")), user="user", item="title").grouped("g")
-    refusal(lambda: groups.plan(sl.UserCounts(), **ask), "not group by group")
+    refusal(lambda: groups.plan(sl.UserCounts(), **ask), "must be known to everybody")
 
 
 def test_rows_that_are_left_out_are_not_counted(frame):
@@ -147,3 +148,108 @@ def test_rows_that_are_left_out_are_not_counted(frame):
     release = early.user_counts(["Emma", "Dune"], epsilon=20.0)
     assert max(abs(release.scores[0] - 10), abs(release.scores[1] - 3)) < 4
     assert release.about.where == '"user" < 10'
+
+
+COUNTRIES = {"by": "country", "public_groups": ["SE", "NO", "DK"]}
+
+
+@pytest.fixture
+def by_country(frame):
+    """Every third user is in Sweden; user 1 is in Norway and in Finland, too."""
+    sweden = pl.when(pl.col("user") % 3 == 0).then(pl.lit("SE")).otherwise(pl.lit("NO"))
+    rows = frame.with_columns(country=sweden)
+    more = pl.DataFrame({"user": [1], "title": ["Emma"], "country": ["FI"]})
+    return sl.pairs(pl.concat([rows, more]), user="user", item="title")
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_each_group_of_a_list_has_all_items_of_another(by_country, delta):
+    release = by_country.user_counts(
+        LIST, **COUNTRIES, epsilon=20.0, delta=delta, random=SeededBits(1)
+    )
+    table = release.to_polars()
+    assert table.columns == ["country", *COLUMNS]
+    assert release.items == [(group, item) for group in ("DK", "NO", "SE") for item in LIST]
+    held = {("SE", "Emma"): 300, ("NO", "Emma"): 600, ("SE", "Dune"): 1, ("NO", "Dune"): 2}
+    for *pair, count, low, high in table.rows():
+        assert abs(count - held.get(tuple(pair), 0)) < 4
+        assert low <= held.get(tuple(pair), 0) <= high
+    assert "user-counts by country: 9 items in 3 groups" in str(release)
+    words = " ".join(release.explain().split())
+    assert "A user is counted in at most 1 group." in words
+    assert "the list of public groups does not depend on this table" in release.guarantee.assumes
+
+
+def test_counts_in_groups_are_saved(by_country, tmp_path):
+    release = by_country.user_counts(LIST, **COUNTRIES, epsilon=1.0)
+    for name in ("counts.json", "counts.parquet"):
+        release.save(tmp_path / name)
+        assert sl.load(tmp_path / name) == release
+    release.report(tmp_path / "counts.html")
+    assert "A user is counted in at most 1 group" in (tmp_path / "counts.html").read_text()
+
+
+def test_nobody_is_in_more_groups_than_there_are(by_country):
+    asked = by_country.of_items(LIST)
+    plans = [
+        asked.grouped(**COUNTRIES, max_groups_per_user=most).plan(sl.UserCounts(), epsilon=1.0)
+        for most in (1, 2, 3, 9)
+    ]
+    sds = [plan.mechanism.selection.count_sd for plan in plans]
+    assert sds[0] < sds[1] < sds[2] == sds[3]
+    assert "a user counts in one of them alone" in plans[0].explain()
+    assert "a user counts in 3 groups at most" in plans[3].explain()
+    assert "A user is counted" not in plans[3].run().explain()
+
+
+def test_rows_in_groups_are_read_once_for_all_lists(by_country, monkeypatch):
+    by_country.user_counts(LIST, **COUNTRIES, epsilon=20.0)
+    monkeypatch.setattr(RowsInGroups, "_read", None)
+    assert len(by_country.user_counts(["Emma"], **COUNTRIES, epsilon=20.0)) == 3
+
+
+def test_groups_may_be_what_an_earlier_release_named(frame, by_country):
+    rows = frame.with_columns(country=pl.lit("NO"))
+    found = sl.pairs(rows, user="user", item="country").domain(epsilon=5.0, delta=1e-3)
+    release = by_country.user_counts(["Emma"], by="country", public_groups=found, epsilon=20.0)
+    assert release.items == [("NO", "Emma")]
+
+
+def test_a_budget_knows_lists_of_groups_and_items_apart(frame, tmp_path):
+    given = {"protects": "user", "dataset": "plays", "epsilon": 9.0}
+    budget = sl.Budget.create(tmp_path / "plays.budget", **given)
+    rows = frame.with_columns(country=pl.lit("NO"))
+    plays = sl.pairs(rows, user="user", item="title", budget=budget, as_of="today")
+    ask = {**COUNTRIES, "epsilon": 1.0, "reuse": True}
+    first = plays.user_counts(["Emma"], **ask)
+    again = plays.user_counts(["Emma"], **ask)
+    other = plays.user_counts(["Dune"], **ask)
+    assert (first.given_before, other.given_before) == (None, None)
+    assert again.given_before.charge == 1
+
+
+def test_what_cannot_be_counted_in_groups_is_refused(by_country):
+    ask = {"epsilon": 1.0}
+    refusal(
+        lambda: by_country.user_counts(LIST, **ask, by="country"),
+        "give the groups that everybody knows by public_groups",
+    )
+    refusal(lambda: by_country.user_counts(LIST, **ask, public_groups=["NO"]), "it goes with by")
+    clipped = {**COUNTRIES, **ask, "delta": 1e-6, "mechanism": ClippedCountEach}
+    refusal(lambda: by_country.user_counts(LIST, **clipped), "or omit by")
+    listed = by_country.of_items(LIST)
+    own = {**COUNTRIES, "group_items": sl.GroupItems.OWN}
+    refusal(lambda: listed.grouped(**own), "each counts in every group")
+    refusal(lambda: listed.grouped(**COUNTRIES).domain(**ask, delta=1e-6), "public_groups")
+    bounded = partial(OneShotLaplace, max_items_per_user=2)
+    refusal(
+        lambda: listed.grouped(**COUNTRIES).top_k(1, **ask, mechanism=bounded),
+        "all items of a user are counted",
+    )
+
+
+def test_the_best_of_a_list_are_named_in_each_group(by_country):
+    known = by_country.of_items(LIST).grouped(**COUNTRIES)
+    release = known.top_k(1, epsilon=20.0)
+    assert [item for group, item in release.items if group != "DK"] == ["Emma", "Emma"]
+    assert len(release) == 3

@@ -414,16 +414,21 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K | C.COMPARE: "With --count: everybody knows which items the table has.",
         C.RANK: "Everybody knows which items the table compares.",
     }),
-    CommandOption("by", _COLUMN, settable=True, repeats=C.TOP_K | C.DOMAIN,
+    CommandOption("by", _COLUMN, settable=True, repeats=C.TOP_K | C.DOMAIN | C.USER_COUNTS,
         not_with={"store": "its index has one order, of all items"},
         otherwise="omit it, or give the table as a file", help={
         C.TOP_K | C.DOMAIN: "Items of each group: the column of groups. Repeat it if several make "
             "up a group.",
+        C.USER_COUNTS: "Counts in each group: the column of groups. Repeat it if several make up a "
+            "group. It goes with --public-groups.",
     }),
     CommandOption("max_groups_per_user", _WHOLE, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are picked "
             "at random. By default 1. Choose N without looking at the data. With --count: your "
             "promise that no user is in more than N groups.",
+        C.USER_COUNTS: "With --by: each user counts in at most N groups; of a user in more, N are "
+            "picked at random, and counts are too small then. By default 1. With more, there is "
+            "more noise. Choose N without looking at the data.",
     }),
     CommandOption("group_items", _GROUP_ITEMS, PRIVACY, settable=True, goes_with="by", not_with={
             "count": "a histogram is answered group by group anyway",
@@ -436,6 +441,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K: "With --by: a file with the groups that everybody knows, in a column named as in "
             "the table. Others are dropped. With --count, every public item is possible in every "
             "public group.",
+        C.USER_COUNTS: "With --by: a file with the groups that everybody knows, in a column named "
+            "as in the table. All are printed; others are dropped.",
     }),
     CommandOption("store", _TEXT, STORE, settable=True, metavar="URL", help={
         C.TOP_K: "Instead of FILE, a database, of which only a few counts are read, by an index: "

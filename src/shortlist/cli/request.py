@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shortlist.plan import Plan, Reuse
     from shortlist.questions import Question
     from shortlist.release import Release
+    from shortlist.sources.pairs import Pairs
     from shortlist.sources.source import Source
 
 
@@ -413,7 +414,11 @@ def _rows(request: Request) -> Source:
     lists = ("public_items", "known_items")
     own = request.taken("user", "max_items_per_user", *lists, "table", "users", *_WRITTEN)
     own |= {"where": _where(given), "pull": _pull(given)}
-    rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
+    return _in_groups(shortlist.pairs(request.data(), item=_columns(given.item), **own), given)
+
+
+def _in_groups(rows: Pairs, given: SimpleNamespace) -> Source:
+    """The rows, in groups where columns of groups are named."""
     if not given.by:
         return rows
     most = 1 if given.max_groups_per_user is None else given.max_groups_per_user
@@ -433,9 +438,10 @@ def _listed_rows(request: Request) -> Source:
     own |= {"where": _where(given), "pull": _pull(given)}
     rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
     try:
-        return rows.of_items(given.public_items)
+        listed = rows.of_items(given.public_items)
     except InputError as error:
         raise error.renamed("items", "public_items") from None
+    return _in_groups(listed, given)
 
 
 def _where(given: SimpleNamespace) -> list[str] | None:
@@ -593,7 +599,7 @@ shortlist top-k --store sqlite:///items.db --table items \\
         ),
         TableQuestion(
             Commands.USER_COUNTS,
-            """How many users hold each item of a list, with intervals.
+            """How many users hold each item of a list, with intervals; with --by, in each group.
 
             Everybody knows the list. All of it is printed, in its order, also what
             nobody holds.""",

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from shortlist.draws import Ints
+from shortlist.draws import Draws, Ints
 from shortlist.engines.engine import Engine, ShownEvidence
+from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.tables.which_engine import is_in_engine, table_in_engine
 from shortlist.errors import InputError
-from shortlist.evidence import PublicCounts, UserGroups, UserSets, Wants
+from shortlist.evidence import GroupedCounts, PublicCounts, UserGroups, UserSets, Wants
 from shortlist.table.identity import identity_of_part, is_frame
 from shortlist.table.keys import Coding, Extended
 from shortlist.table.part import TablePart, origin_of
@@ -241,26 +242,47 @@ def shown_of(
     return ShownEvidence(evidence, public.__getitem__, public.height)
 
 
+def listed_description(lists: KnownInGroups) -> dict[str, object]:
+    """The list of items that count in groups, as JSON values, beside what is said of the table."""
+    return {} if lists.listed is None else {"listed_items": _known(lists.listed)}
+
+
+def require_whole_groups(wants: Wants) -> None:
+    """Refuse counts of some of a user's items: in groups all count, of those groups that do."""
+    if wants.kind is GroupedCounts and wants.bound is not None:
+        raise InputError(
+            "in groups all items of a user are counted",
+            "omit {max_items_per_user} of {mechanism}",
+            given={"mechanism": ...},
+        )
+
+
 def shown_in_groups(
     sets: UserGroups,
     groups: Coding,
     items: Coding,
-    public: pl.DataFrame | None,
-    known: pl.DataFrame | None,
+    lists: KnownInGroups,
+    wants: Wants,
+    draws: Draws,
 ) -> ShownEvidence:
-    """Whole sets, which the mechanism bounds; of public groups, no others.
+    """Counts of a list of items; or whole sets, which the mechanism bounds. Of public groups alone.
 
     Args:
         sets: Users' sets in groups.
         groups: What the codes of groups stand for.
         items: Those of items, in whichever group.
-        public: The groups that everybody knows, one row each; None where they are private.
-        known: Those of the private items that everybody knows, one row an item; None for nothing.
+        lists: What everybody knows of both.
+        wants: The evidence that a mechanism wants.
+        draws: What each user's random groups are drawn from, where counts are bounded.
     """
+    public = lists.groups
     if public is not None:
         sets = sets.within(groups.find(public))
-    if known is not None:
-        sets, items = with_known(sets, items, known)
+    if lists.listed is not None and public is not None and wants.groups is not None:
+        held = sets.bounded(wants.groups, draws)
+        return _counted_in_groups(held, items.find(lists.listed), public, lists.listed, wants)
+    if lists.known is not None:
+        sets, items = with_known(sets, items, lists.known)
 
     def named(positions: Ints) -> pl.DataFrame:
         of_groups, of_items = np.divmod(positions, max(sets.n_items, 1))
@@ -268,3 +290,32 @@ def shown_in_groups(
         return found.hstack(items.take(of_items))
 
     return ShownEvidence(sets, named)
+
+
+def _counted_in_groups(
+    held: UserGroups, codes: Ints, groups: pl.DataFrame, listed: pl.DataFrame, wants: Wants
+) -> ShownEvidence:
+    """How many users hold each item of a list in each group of another.
+
+    Args:
+        held: Users' sets in these groups, in no more than are wanted.
+        codes: Of the items, -1 for one that nobody holds.
+        groups: The groups, one row each.
+        listed: The items, likewise.
+        wants: What is wanted.
+    """
+    n_groups, n_items = groups.height, listed.height
+    assert wants.groups is not None  # noqa: S101 - the bound that was enforced
+    evidence = GroupedCounts(
+        held.among(np.arange(n_groups), codes).counts,
+        np.arange(1, n_groups + 1) * n_items,
+        PublicCounts,
+        max_items_per_user=None,
+        max_groups_per_user=wants.groups,
+    )
+
+    def named(positions: Ints) -> pl.DataFrame:
+        of_groups, of_items = np.divmod(positions, n_items)
+        return groups[of_groups].hstack(listed[of_items])
+
+    return ShownEvidence(evidence, named, n_groups * n_items)

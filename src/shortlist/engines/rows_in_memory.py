@@ -13,16 +13,18 @@ from shortlist.engines._table_engine import (
     Once,
     Origin,
     UsersInMemory,
+    listed_description,
+    require_whole_groups,
     shown_in_groups,
     shown_of,
     with_known,
 )
 from shortlist.engines.engine import ShownEvidence
+from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.evidence import (
     GroupedSets,
     PrivateCounts,
     PublicCounts,
-    UserGroups,
     UserSets,
     Wants,
     WeightedHistogram,
@@ -49,6 +51,7 @@ class RowsInMemory(UsersInMemory):
         public: pl.DataFrame | None,
         known: pl.DataFrame | None = None,
         held: Once[tuple[Contributions, Coding]] | None = None,
+        grouped: dict[tuple[str, ...], RowsInGroups] | None = None,
     ) -> None:
         """Read nothing yet.
 
@@ -57,11 +60,12 @@ class RowsInMemory(UsersInMemory):
             public: What everybody knows, one row an item; None where items are private.
             known: Those of the private items that everybody knows, likewise.
             held: What was read, where several engines share it.
+            grouped: What was read with columns of groups, by these, likewise.
         """
         super().__init__(table, public, held, known)
         self.n_items = None if public is None else public.height
         self.can_show = _PRIVATE if public is None else (PublicCounts, UserSets, Contributions)
-        self._grouped: dict[tuple[str, ...], RowsInGroups] = {}
+        self._grouped = {} if grouped is None else grouped
 
     def grouped_by(self, names: object) -> RowsInGroups:
         """The rows with further columns, which say groups; they are read once, however often asked.
@@ -75,7 +79,13 @@ class RowsInMemory(UsersInMemory):
 
     def of_items(self, public: pl.DataFrame) -> RowsInMemory:
         """The same rows, read once for both, where everybody knows the items that count."""
-        return RowsInMemory(self._table, public, held=self._held)
+        return RowsInMemory(self._table, public, held=self._held, grouped=self._grouped)
+
+    @property
+    def listed(self) -> pl.DataFrame | None:
+        """The items that everybody knows, of which no others count; None where they are private."""
+        public: pl.DataFrame | None = self._public
+        return public
 
     @property
     def table(self) -> SensitiveTable:
@@ -134,9 +144,9 @@ class RowsInGroups:
         self.by, self.parts = tuple(self.types), table.parts
         self.held, self.pairs = Once(self._read, Origin(table)), Once(self._join)
 
-    def in_groups(self, public: pl.DataFrame | None, known: pl.DataFrame | None) -> GroupedRows:
+    def in_groups(self, lists: KnownInGroups) -> GroupedRows:
         """An engine of each item in its group, by which groups and items everybody knows."""
-        return GroupedRows(self, public, known)
+        return GroupedRows(self, lists)
 
     def as_pairs(self) -> PairRows:
         """An engine where an item is a pair of a group and an item."""
@@ -196,23 +206,26 @@ class PairRows(UsersInMemory):
 class GroupedRows(UsersInMemory):
     """Who holds what, in which group."""
 
-    can_show = (UserGroups,)
-
-    def __init__(
-        self, rows: RowsInGroups, public: pl.DataFrame | None, known: pl.DataFrame | None
-    ) -> None:
+    def __init__(self, rows: RowsInGroups, lists: KnownInGroups) -> None:
         """Read nothing yet.
 
         Args:
             rows: With a user, a group and an item each.
-            public: The groups that everybody knows, one row each; None where they are private.
-            known: Those of the private items that everybody knows, one row an item.
+            lists: What everybody knows of groups and items.
         """
-        super().__init__(rows.table, public, rows.held, known)
-        self.by, self.items_are_public = rows.by, False
+        super().__init__(rows.table, lists.groups, rows.held, lists.known)
+        self.by, self._lists = rows.by, lists
+        self.items_are_public, self.n_items = lists.listed is not None, lists.n_items
+        self.can_show = lists.can_show
+
+    def about(self) -> dict[str, object]:
+        return {**super().about(), **listed_description(self._lists)}
+
+    def require(self, wants: Wants) -> None:
+        require_whole_groups(wants)
 
     @contextmanager
-    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
-        """Show whole sets, which the mechanism bounds; of public groups, no others."""
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        """Show of each user at most `wants.groups` groups, if there is such a bound."""
         held: _GroupsAndItems = self._held()
-        yield shown_in_groups(*held, self._public, self.known)
+        yield shown_in_groups(*held, self._lists, wants, draws)

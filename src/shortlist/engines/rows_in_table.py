@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from shortlist.draws import Draws
 from shortlist.engines._table_engine import (
     Origin,
+    listed_description,
     public_description,
+    require_whole_groups,
     shown_in_groups,
     shown_of,
     with_known,
 )
 from shortlist.engines.engine import Engine, ShownEvidence
+from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups, RowsInMemory
 from shortlist.engines.tables._dialect import TableInEngine
 from shortlist.engines.tables._expressions import Arrow
@@ -25,7 +28,7 @@ from shortlist.engines.tables._sets_from_rows import ItemsInEngine, read_sets
 from shortlist.engines.tables._sets_in_table import SetsInTable, rehearse
 from shortlist.engines.tables.which_engine import table_in_engine
 from shortlist.errors import Words
-from shortlist.evidence import Contributions, UserGroups, Wants
+from shortlist.evidence import Contributions, Wants
 from shortlist.table import SensitiveTable
 from shortlist.table.keys import Coding
 from shortlist.table.part import TablePart
@@ -92,7 +95,7 @@ class _UsersInEngine(Engine):
 
     def check(self, wants: Wants) -> None:
         """Ask the question of no rows."""
-        bounds = wants.bound is not None or not self.items_are_public
+        bounds = wants.bound is not None or bool(self.by) or not self.items_are_public
         rehearse(self._in_engine, self.columns, bounds=bounds)
 
     @contextmanager
@@ -194,12 +197,15 @@ class RowsInTable(_UsersInEngine):
         """What the rows are read from."""
         return self._table.parts
 
-    def in_groups(self, public: pl.DataFrame | None, known: pl.DataFrame | None) -> GroupedTable:
+    @property
+    def listed(self) -> pl.DataFrame | None:
+        """The items that everybody knows, of which no others count; None where they are private."""
+        return self._public
+
+    def in_groups(self, lists: KnownInGroups) -> GroupedTable:
         """The same rows, each item in its group, by which groups and items everybody knows."""
         return GroupedTable(
-            *(self._table, self._in_engine, public, self.by),
-            known=known,
-            may_fetch=self._may_fetch,
+            *(self._table, self._in_engine, lists, self.by), may_fetch=self._may_fetch
         )
 
     def as_pairs(self) -> RowsInTable:
@@ -239,16 +245,34 @@ class RowsInTable(_UsersInEngine):
 
 
 class GroupedTable(_UsersInEngine):
-    """Who holds what, in which group: groups may be public, and items known."""
+    """Who holds what, in which group: groups may be public, and items known or public."""
 
-    can_show = (UserGroups,)
+    def __init__(
+        self,
+        table: SensitiveTable,
+        in_engine: TableInEngine,
+        lists: KnownInGroups,
+        by: tuple[str, ...],
+        *,
+        may_fetch: bool,
+    ) -> None:
+        super().__init__(table, in_engine, lists.groups, by, known=lists.known, may_fetch=may_fetch)
+        self._lists = lists
+        self.items_are_public, self.n_items = lists.listed is not None, lists.n_items
+        self.can_show = lists.can_show
+
+    def about(self) -> dict[str, object]:
+        return {**super().about(), **listed_description(self._lists)}
+
+    def require(self, wants: Wants) -> None:
+        require_whole_groups(wants)
 
     def _in_memory(self, table: SensitiveTable) -> Engine:
-        return RowsInGroups(table, len(self.by)).in_groups(self._public, self.known)
+        return RowsInGroups(table, len(self.by)).in_groups(self._lists)
 
     @contextmanager
-    def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:  # noqa: ARG002 - see `wants`
-        """Show whole sets, which the mechanism bounds; of public groups, no others."""
+    def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        """Show of each user at most `wants.groups` groups, if there is such a bound."""
         user, *names = self.columns
         with self._in_engine.asking() as scratch:
             pairs = read_sets(self._in_engine.rows, user, names, scratch)
@@ -259,7 +283,7 @@ class GroupedTable(_UsersInEngine):
             items = ItemsInEngine(
                 sets.known, {n: t for n, t in types.items() if n not in by}, scratch
             )
-            yield shown_in_groups(sets, groups, items, self._public, self.known)
+            yield shown_in_groups(sets, groups, items, self._lists, wants, draws)
 
 
 def _is_fetched(wants: Wants) -> bool:

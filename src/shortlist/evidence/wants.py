@@ -15,8 +15,11 @@ class Wants:
             to be whole, or where the mechanism bounds it by itself.
         show_from: Items that weigh less than this, in units of `UNIT`, need not be shown:
             `WeightedHistogram.below_threshold` may stand for them. None to show all items.
+        groups: In how many groups one user may be in it at most; None where nothing is in groups,
+            or where the mechanism bounds them by itself.
     """
 
     kind: type
     bound: int | None = None
     show_from: int | None = None
+    groups: int | None = None

@@ -279,6 +279,18 @@ def _noise(release: Release, scores: Scores) -> Iterator[str]:
         yield _OF_LUCK
     else:
         yield _OF_CLIPPED_INTERVALS if scores.are_clipped else _OF_INTERVALS
+        yield from _of_groups(release)
+
+
+def _of_groups(release: Release) -> Iterator[str]:
+    """In how many groups a user is counted, where that may be fewer than the user is in."""
+    most = release.mechanism.parameters().get("max_groups_per_user")
+    if isinstance(most, int) and most < len(list(release.groups())):
+        groups = "1 group" if most == 1 else f"{most:,} groups"
+        yield (
+            f"A user is counted in at most {groups}. Where users are in more, the number of users "
+            "who hold an item in a group may be larger than its interval says."
+        )
 
 
 def _reach(release: Release) -> Iterator[str]:

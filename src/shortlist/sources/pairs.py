@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shortlist.draws.random_bits import Bits
+from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
@@ -297,27 +298,28 @@ class Pairs(Source):
 
         Args:
             by: The column of groups, or several: then a group is a tuple.
-            max_groups_per_user: The most groups of one user that count for a top-k; of a user in
-                more, a uniformly random subset counts. Choose it without looking at the data.
+            max_groups_per_user: The most groups of one user that count for a top-k and for counts
+                of a list; of a user in more, a uniformly random subset counts. Choose it without
+                looking at the data.
             group_items: `GroupItems.OWN` where everybody knows that each item belongs to one group
                 alone, such as the restaurants of cities. Then a top-k of each group misses less,
                 and a user counts in any number of groups, with at most `max_items_per_user` pairs
                 of a group and an item. Privacy holds also where it is not true.
             public_groups: None if the groups are private: then a group appears if enough users are
                 in it. Or what everybody knows, as `public_items` in `pairs`; other groups are
-                dropped.
+                dropped. Where the items are public, the groups are, too.
 
         Raises:
-            InputError: An argument cannot be used, or the items are public.
+            InputError: An argument cannot be used, or the items are public and the groups are not.
         """
-        if not self.bounds:
-            raise InputError(
-                "items are found in groups only where they are private",
-                "omit {public_items}",
-                given={"by": ...},
-            )
         require_count("max_groups_per_user", max_groups_per_user)
         require_option(GroupItems, "group_items", group_items)
+        if group_items is GroupItems.OWN and self._rows.listed is not None:
+            raise InputError(
+                "of items that everybody knows each counts in every group",
+                "omit it",
+                given={"group_items": ...},
+            )
         if group_items is GroupItems.OWN and max_groups_per_user != 1:
             raise InputError(
                 "where items are the groups' own, a user counts in any number of groups",
@@ -337,8 +339,9 @@ class Pairs(Source):
         return Groups(
             self._rows.grouped_by(by),
             public_groups,
-            known=self._rows.known,
+            of_items=KnownInGroups(listed=self._rows.listed, known=self._rows.known),
             protects=self._protects,
+            assumes=self._assumes,
             bounds={**self._bounds, **of_groups},
             budget=self._budget,
             users=self._users,
@@ -399,7 +402,7 @@ class Pairs(Source):
 
         With `by`, these are the k items of each group, as by `grouped`, and `PerGroup` answers.
         Where each item belongs to one group alone, say so by `group_items=sl.GroupItems.OWN`: that
-        misses less.
+        misses less. With public items and `public_groups` each group is answered by itself.
 
         With private items fewer than k may come out; by default `AdaptiveTopK` answers. With public
         items `JointOrPeel` does. With `noisy_counts=True` each item comes with a noisy number of
@@ -564,6 +567,9 @@ class Pairs(Source):
         delta: float = 0.0,
         share: Fraction | str | None = None,
         mechanism: object = None,
+        by: str | Sequence[str] | None = None,
+        max_groups_per_user: int = 1,
+        public_groups: object = None,
         title: str | None = None,
         note: str | None = None,
         random: Bits | None = None,
@@ -576,12 +582,19 @@ class Pairs(Source):
         answers. The more items are on the list, the more noise there is. With a delta, the noise
         grows only with the square root of their number.
 
+        With `by` these are counts in each of `public_groups`, each answered by itself. A user is
+        counted in at most `max_groups_per_user` of them. Where users are in more, a number of users
+        may be larger than its interval says.
+
         Args:
             items: As `of_items`; None where the source has `public_items`.
             epsilon: As in `plan`.
             delta: As in `plan`. It may be 0; of more than a few items one makes the noise less.
             share: As in `plan`.
-            mechanism: As in `plan`.
+            mechanism: As in `plan`; with `by`, one that looks at counts.
+            by: As in `grouped`; None for one count of each item.
+            max_groups_per_user: As in `grouped`; with more there is more noise.
+            public_groups: As in `grouped`; they go with `by`.
             title: As in `plan`.
             note: As in `plan`.
             random: As in `Plan.run`.
@@ -599,7 +612,10 @@ class Pairs(Source):
         >>> found.items, found.to_polars().columns
         (['Ulysses', 'Dune'], ['title', 'count', 'count_low', 'count_high'])
         """
-        asked = self if items is None else self.of_items(items)
+        listed = self if items is None else self.of_items(items)
+        asked = listed._asked(  # noqa: SLF001 - of this class
+            by, max_groups_per_user, GroupItems.SHARED, public_groups
+        )
         plan = asked.plan(
             UserCounts(),
             epsilon=epsilon,

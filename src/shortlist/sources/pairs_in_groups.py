@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
+from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups
 from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
@@ -15,11 +15,8 @@ from shortlist.planning import Bounds
 from shortlist.questions import Domain, Question, TopK, UserCounts
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
-from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source, known_before
+from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
 from shortlist.table.public_items import open_public_groups
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_groups}")
 
@@ -30,13 +27,14 @@ class Groups(Source):
     Questions may be asked from several threads; the data is read by the first.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a source holds, and its lists
         self,
         rows: RowsInGroups | RowsInTable,
         public_groups: object,
         *,
-        known: pl.DataFrame | None,
+        of_items: KnownInGroups,
         protects: str,
+        assumes: tuple[str, ...],
         bounds: Bounds,
         budget: Chargeable | None,
         users: int | None,
@@ -47,11 +45,19 @@ class Groups(Source):
             public = open_public_groups(
                 public_groups, rows.types, table=rows.parts, otherwise=_ANOTHER_LIST
             )
-        engine = rows.in_groups(public, known)
+        elif of_items.listed is not None:
+            raise InputError(
+                "a group that only the table knows could not be told from its public items",
+                "give the groups that everybody knows by {public_groups}; to find some first, ask "
+                "for {domain} with the column of groups as the {item}",
+                given={"by": ...},
+            )
+        if public is not None and of_items.listed is not None:
+            bounds = _within(bounds, public.height)
         super().__init__(
-            engine,
+            rows.in_groups(of_items._replace(groups=public)),
             protects=protects,
-            assumes=(*known_before(engine), *(() if public is None else (GROUPS_ARE_PUBLIC,))),
+            assumes=(*assumes, *(() if public is None else (GROUPS_ARE_PUBLIC,))),
             bounds=bounds,
             budget=budget,
             users=users,
@@ -130,14 +136,38 @@ class Groups(Source):
         )
         return plan.run(random, reuse=reuse)
 
+    def user_counts(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        share: Fraction | str | None = None,
+        mechanism: object = None,
+        title: str | None = None,
+        note: str | None = None,
+        random: Bits | None = None,
+        reuse: bool | Reuse = False,
+    ) -> Release:
+        """How many users hold each item of a list in each group, in the order of the list.
+
+        Args: as in `Pairs.user_counts`; the list is that of the source, as by `Pairs.of_items`.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read.
+        """
+        plan = self.plan(
+            UserCounts(),
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
+        return plan.run(random, reuse=reuse)
+
     def _engine_for(self, question: Question) -> Engine:
         """A domain is one of pairs: no group needs to be looked at by itself."""
-        if isinstance(question, UserCounts):
-            raise InputError(
-                "{user_counts}: a list is counted as a whole, and not group by group",
-                "omit {by}; name the columns of groups as further columns of an {item}, and list "
-                "pairs of a group and an item",
-            )
         if not isinstance(question, Domain):
             return self._engine
         if self._groups_are_public:
@@ -154,3 +184,10 @@ class Groups(Source):
                 given={"known_items": ...},
             )
         return self._pairs
+
+
+def _within(bounds: Bounds, n_groups: int) -> Bounds:
+    """The same where there are so few groups that nobody can be in more."""
+    most = bounds["max_groups_per_user"]
+    assert isinstance(most, int)  # noqa: S101 - as a source of groups has it
+    return {**bounds, "max_groups_per_user": min(most, n_groups)}

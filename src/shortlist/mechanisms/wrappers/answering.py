@@ -8,7 +8,8 @@ from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.evidence import UserGroups
-from shortlist.mechanisms.mechanism import Mechanism
+from shortlist.mechanisms.count_each import CountEach
+from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
@@ -85,6 +86,15 @@ def answering_in_groups(
         return _with_others(question, asked, max_groups_per_user)
     if max_groups_per_user is None:
         return answering(question, asked)
+    if asked.kind is CountEach and asked.delta > 0:
+        # Normal noise may be the smaller one in several groups, where it is the larger one in one.
+        normal = replace(asked, options={**asked.options, "accounting": Accounting.ZCDP})
+        ways = (_in_each_group(question, way, max_groups_per_user) for way in (asked, normal))
+        return min(ways, key=lambda way: way.selection.count_sd)  # type: ignore[attr-defined]
+    return _in_each_group(question, asked, max_groups_per_user)
+
+
+def _in_each_group(question: Question, asked: AskedFor, max_groups_per_user: int) -> EachGroup:
     return EachGroup.of(
         lambda epsilon, delta: answering(question, replace(asked, epsilon=epsilon, delta=delta)),
         epsilon=asked.epsilon,

@@ -111,7 +111,8 @@ class EachGroup(Wrapper):
 
     @property
     def wants(self) -> Wants:
-        return Wants(self.evidence, self.selection.wants.bound)
+        bound = self.selection.wants.bound
+        return Wants(self.evidence, bound, groups=self.max_groups_per_user)
 
     @property
     def names_private_items(self) -> bool:
@@ -145,9 +146,9 @@ class EachGroup(Wrapper):
         each, groups = self.selection, counted(self.max_groups_per_user, "group")
         price = f"epsilon = {each.epsilon:.4g} and delta = {each.delta:.4g}"
         whole = "Each group is answered by itself, as a table of its own would be"
-        alone = f"{whole}. Its own price is {price}, and a user is in {groups} at most."
+        alone = f"{whole}. Its own price is {price}, and a user counts in {groups} at most."
         if self.times == 1:
-            alone = f"{whole}: a user is in one of them alone."
+            alone = f"{whole}: a user counts in one of them alone."
         return [alone, *each.explain()]
 
     def select(self, evidence: GroupedCounts, draws: Draws) -> Selection:
