@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from inspect import Parameter
 from typing import Annotated, Any, TypeVar
 
 import typer
+import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from shortlist.cli._options import ANSWER, HELP, CommandOption, Commands, options_of
@@ -40,19 +42,36 @@ def add_to(
         command: Which it is.
         epilog: What stands below its help, which is the function's docstring.
     """
-    taken = [_parameter(option, command) for option in options_of(command)]
-    context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
 
     def added(run: _Run) -> _Run:
-        def called(context: typer.Context, **values: Any) -> Any:
-            return run(context, **values) if command is Commands.HELP else run(**values)
+        def called(context: typer.Context) -> None:
+            raise AssertionError(context)  # `whole` is called in its place
 
         called.__doc__ = run.__doc__
-        vars(called)["__signature__"] = inspect.Signature([context, *taken])
-        group.command(command.typed, cls=_Command, epilog=epilog)(called)
+        listed: Any = partial(_Listed, whole=partial(_whole, run, command, epilog))
+        group.command(command.typed, cls=listed, epilog=epilog)(called)
         return run
 
     return added
+
+
+def _whole(run: Callable[..., Any], command: Commands, epilog: str | None) -> Any:
+    """The command with its options."""
+    options = options_of(command)
+    taken = [_parameter(option, command) for option in options]
+    context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+    def called(context: typer.Context, **values: Any) -> Any:
+        return run(context, **values) if command is Commands.HELP else run(**values)
+
+    called.__doc__ = run.__doc__
+    vars(called)["__signature__"] = inspect.Signature([context, *taken])
+    alone = typer.Typer(
+        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
+    )
+    kind: Any = partial(_Command, parsers={option.name: option.kind.parser for option in options})
+    alone.command(command.typed, cls=kind, epilog=epilog)(called)
+    return typer.main.get_command(alone)
 
 
 def examples(lines: str, title: str = "Example") -> str:
@@ -96,13 +115,31 @@ def _described(option: CommandOption, command: Commands) -> Any:
     return typer.Option(option.in_shell, **how)
 
 
+class _Listed(TyperCommand):
+    """A command as its group lists it: its name and help, without the options.
+
+    To make the options of all commands takes longer than all else that one of them does first.
+    """
+
+    def __init__(self, *arguments: Any, whole: Callable[[], Any], **options: Any) -> None:
+        """`whole` makes the command with its options."""
+        super().__init__(*arguments, **options)
+        self.whole = whole
+
+
 class _Command(TyperCommand):
     """One command, whose options may be given once."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        """Without the type of the argument, of which its name says enough."""
+    def __init__(
+        self, *arguments: Any, parsers: Mapping[str, Callable[[Any], Any] | None], **options: Any
+    ) -> None:
+        """Without the type of the argument, of which its name says enough.
+
+        Values go to the parsers, by the options' names.
+        """
         super().__init__(*arguments, **options)
         for parameter in self.params:
+            _let_read(parameter, parsers.get(str(parameter.name)))
             if parameter.param_type_name == "argument":
                 vars(parameter).update(display_type_rich=lambda **_: "")
 
@@ -132,12 +169,49 @@ class _Command(TyperCommand):
         option = super().get_help_option(ctx)
         panels = {getattr(parameter, "rich_help_panel", None) for parameter in self.params}
         vars(option).update(metavar="", rich_help_panel=ANSWER if ANSWER in panels else HELP)
+        _let_read(option)
         return option
 
 
 class _Group(TyperGroup):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for parameter in self.params:
+            _let_read(parameter)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that was typed, with its options."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, with_options(command), rest
+
     def get_help_option(self, ctx: Any) -> Any:
         """Without a type."""
         option = super().get_help_option(ctx)
         vars(option).update(metavar="")
+        _let_read(option)
         return option
+
+
+def with_options(command: Any) -> Any:
+    """A command of a group, with the options that the list of commands does without."""
+    return command.whole() if isinstance(command, _Listed) else command
+
+
+def _let_read(parameter: Any, parse: Callable[[Any], Any] | None = None) -> None:
+    """Let a parser alone read what is given for an option; without one, as it is.
+
+    Typer would have Pydantic call the parser, which takes as long to load as the command itself.
+    """
+    vars(parameter).update(process_value=partial(_parsed, parameter, parse))
+
+
+def _parsed(parameter: Any, parse: Callable[[Any], Any] | None, ctx: Any, value: Any) -> Any:
+    """What an option's value is to the command."""
+    several = parameter.multiple or parameter.nargs == -1
+    if value is None or (several and not value):
+        if parameter.required:
+            return type(parameter).process_value(parameter, ctx, value)  # which refuses it
+        value = () if several else None
+    elif parse is not None:
+        value = [parse(one) for one in value] if several else parse(value)
+    return value if parameter.callback is None else parameter.callback(ctx, parameter, value)

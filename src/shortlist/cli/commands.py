@@ -14,7 +14,7 @@ import shortlist
 from shortlist.cli._budgets import budget
 from shortlist.cli._options import Commands, Form
 from shortlist.cli._progress_line import showing_progress
-from shortlist.cli._typer_commands import add_to, examples, group_of_commands
+from shortlist.cli._typer_commands import add_to, examples, group_of_commands, with_options
 from shortlist.cli.completing import script
 from shortlist.cli.failure import releasing_nothing, warn
 from shortlist.cli.limited_memory import prepare
@@ -270,4 +270,5 @@ def _inside(context: Any) -> Iterator[Any]:
 
 
 def _below(context: Any, name: str) -> Any:
-    return type(context)(context.command.commands[name], info_name=name, parent=context)
+    command = with_options(context.command.commands[name])
+    return type(context)(command, info_name=name, parent=context)
