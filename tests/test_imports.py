@@ -263,7 +263,25 @@ with suppress(SystemExit):
     loaded = modules_loaded_by(asked)
     assert "shortlist.cli.commands" in loaded
     assert not {f"shortlist.{name}" for name in ("mechanisms", "privacy", "release")} & loaded
-    assert not {"numpy", "polars", "numba", "scipy"} & loaded
+    assert not {"numpy", "polars", "numba", "scipy", "pydantic"} & loaded
+
+
+def test_a_question_about_a_file_loads_no_engine_and_nothing_that_compiles(tmp_path):
+    file = tmp_path / "plays.csv"
+    file.write_text("user,title\n" + "".join(f"{user},Emma\n" for user in range(99)))
+    given = "--user user --item title --epsilon 1 --delta 1e-6"
+    asked = f"""
+import contextlib, io
+sys.argv = ["shortlist", "domain", {str(file)!r}, *"{given}".split()]
+from shortlist.cli import exit_status
+with contextlib.redirect_stdout(io.StringIO()):
+    assert exit_status() == 0
+"""
+    modules_loaded_by(asked)  # loops that were never called are compiled, which takes the rest
+    loaded = modules_loaded_by(asked)
+    assert "shortlist.engines.rows_in_memory" in loaded
+    assert not {"pydantic", "ibis", "shortlist.engines.tables._dialect"} & loaded
+    assert not {"numba.np.arrayobj", "scipy.special"} & loaded
 
 
 def test_databases_load_where_a_store_is_opened():

@@ -69,10 +69,12 @@ class EqualCounts:
         order = np.lexsort((places, -groups))  # by rising value, then by place
         wanted, firsts = np.unique(-groups[order], return_index=True)
         found = np.empty(len(groups), np.int64)
+        firsts = np.append(firsts, len(groups))
         kernels.find_members(
             self.counts,
             self.values[-wanted],
-            np.append(firsts, len(groups)),
+            firsts,
+            firsts.copy(),
             places[order],
             np.zeros(len(wanted), np.int64),
             found,

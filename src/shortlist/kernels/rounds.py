@@ -12,10 +12,6 @@ _ONE = 2**40  # the square of a weight of 1
 _SHORT = 1 - 2.0**-50  # what is multiplied by it is not rounded up, in three operations
 
 
-@kernel(
-    "void(int64[::1], int64[::1], uint32[::1], int64, int64, "
-    "int64[::1], uint32[::1], int16[::1], int64[::1], int64[::1], int64[::1])"
-)
 def steer(starts, sizes, items, first, last, left, kept, boosts, floors, caps, sums):
     """Add each user's weights, in multiples of 2^-20, to the sums of the items not yet found.
 
@@ -30,14 +26,23 @@ def steer(starts, sizes, items, first, last, left, kept, boosts, floors, caps, s
     to 2^11, of each item; -1 where it is found. `floors` and `caps`, of each size, are in multiples
     of 2^-40.
     """
-    numbers = np.empty(len(floors), np.float64)  # of what is left to a user: whole numbers, exact
+    room = np.empty(len(floors))  # in a loop Numba would load all that it knows of arrays for it
+    steer_within(starts, sizes, items, first, last, left, kept, boosts, floors, caps, room, sums)
+
+
+@kernel(
+    "void(int64[::1], int64[::1], uint32[::1], int64, int64, "
+    "int64[::1], uint32[::1], int16[::1], int64[::1], int64[::1], float64[::1], int64[::1])"
+)
+def steer_within(starts, sizes, items, first, last, left, kept, boosts, floors, caps, room, sums):
+    """Do what `steer` says, with room for the squares of one user: whole numbers, exact."""
     for user in range(first, last):
         n, squares, start = np.int64(0), np.int64(0), starts[user]
         for place in range(start, start + left[user]):  # without a branch: none could be foreseen
             item = items[place]
             boost = np.int64(boosts[item])
             kept[start + n] = item
-            numbers[n] = boost * boost
+            room[n] = boost * boost
             n += boost >= 0
             squares += boost * boost if boost >= 0 else 0
         left[user] = n
@@ -47,9 +52,9 @@ def steer(starts, sizes, items, first, last, left, kept, boosts, floors, caps, s
         share = (_ONE - n * floors[size]) / squares * _SHORT if squares else 0.0
         floor, cap = np.float64(floors[size]), np.float64(caps[size])
         for i in range(n):
-            numbers[i] = math.sqrt(min(floor + np.floor(numbers[i] * share), cap))
+            room[i] = math.sqrt(min(floor + np.floor(room[i] * share), cap))
         for i in range(n):
-            weight = np.int64(numbers[i])
+            weight = np.int64(room[i])
             if weight:  # where it is 0, nothing is looked up for nothing
                 sums[kept[start + i]] += weight
 

@@ -20,16 +20,16 @@ def tally(counts, low, sizes, beyond):
             beyond[0] += 1
 
 
-@kernel("void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def find_members(counts, values, firsts, places, seen, positions):
+@kernel("void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+def find_members(counts, values, firsts, cursors, places, seen, positions):
     """Where in `counts` the wanted members of the wanted values are.
 
     The wanted `values` are rising; the `places`, among the items of that value, that are wanted of
-    value number v are firsts[v] .. firsts[v + 1] - 1 of `places`, rising. `seen` is scratch space,
-    initially 0. Most counts lie below all wanted values, and are passed over at once.
+    value number v are firsts[v] .. firsts[v + 1] - 1 of `places`, rising. `cursors` and `seen`
+    are scratch space, initially the firsts and 0. Most counts lie below all wanted values, and are
+    passed over at once.
     """
     least, left = values[0], len(places)
-    cursors = firsts.copy()
     for position in range(len(counts)):
         if counts[position] < least:
             continue

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from shortlist.draws.random_bits import Bits
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInMemory
-from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
 from shortlist.errors import InputError, Words, in_quotes
 from shortlist.parameters import GroupItems, require_count, require_option
@@ -31,6 +30,8 @@ from shortlist.table.public_items import IN_TABLE, open_public_items
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shortlist.engines.rows_in_table import RowsInTable
 
 MAX_ITEMS_PER_USER = 100
 """The most items of one user that count for discovery, if nobody says and none is chosen."""
@@ -175,6 +176,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         )
     engine: RowsInMemory | RowsInTable = RowsInMemory(checked, public, known)
     if in_engine:
+        from shortlist.engines.rows_in_table import RowsInTable
+
         engine = RowsInTable(checked, public, known=known, may_fetch=pull is None)
     return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users, about)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups
-from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, Words
 from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Bounds
@@ -17,6 +17,9 @@ from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
 from shortlist.table.public_items import open_public_groups
+
+if TYPE_CHECKING:
+    from shortlist.engines.rows_in_table import RowsInTable
 
 _ANOTHER_LIST = Words("give a list that holds what everybody knows, or omit {public_groups}")
 

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist.databases.urls import scheme_of
-from shortlist.engines.tables._dialect import Dialect, TableInEngine
-from shortlist.engines.tables._duckdb import DuckDB
-from shortlist.engines.tables._expressions import Expression
-from shortlist.engines.tables._postgres import Postgres
-from shortlist.engines.tables._sets_from_rows import identified
-from shortlist.engines.tables._spark import Spark
-from shortlist.engines.tables._sqlite import SQLite
 from shortlist.errors import InputError, Words, named, shown
 from shortlist.table.formats import is_of_file
 from shortlist.table.part import attempt
 
-_DIALECTS: tuple[type[Dialect], ...] = (DuckDB, Postgres, SQLite, Spark)
+if TYPE_CHECKING:
+    from shortlist.engines.tables._dialect import Dialect, TableInEngine
+    from shortlist.engines.tables._expressions import Expression
 
 
-def is_in_engine(data: object) -> bool:
+@cache
+def _dialects() -> tuple[type[Dialect], ...]:
+    # Most tables are files or frames, for which no engine need be known.
+    from shortlist.engines.tables._duckdb import DuckDB
+    from shortlist.engines.tables._postgres import Postgres
+    from shortlist.engines.tables._spark import Spark
+    from shortlist.engines.tables._sqlite import SQLite
+
+    return DuckDB, Postgres, SQLite, Spark
+
+
+def is_in_engine(data: object | None) -> bool:
     """Whether this is a table in an engine, which need not come here to be added up."""
+    if data is None:  # a file
+        return False
     return _is_of("ibis", "Table", data) or _native_dialect(data) is not None
 
 
@@ -33,11 +42,14 @@ def table_in_engine(data: Any, columns: Collection[str]) -> TableInEngine:
     Raises:
         InputError: A column is of a type for which that engine has no words.
     """
+    from shortlist.engines.tables._dialect import Dialect, TableInEngine
+    from shortlist.engines.tables._sets_from_rows import identified
+
     if (native := _native_dialect(data)) is not None:
         found = native.open_native(data, columns)
     else:
         connection = data.get_backend()
-        kinds = (kind for kind in _DIALECTS if kind.backend == connection.name)
+        kinds = (kind for kind in _dialects() if kind.backend == connection.name)
         found = TableInEngine(data, next(kinds, Dialect).of_connection(connection), data)
     identified(found.rows.select(*columns), found.dialect)  # refused before a row is read
     return found
@@ -48,7 +60,7 @@ def _native_dialect(data: object) -> type[Dialect] | None:
     return next(
         (
             kind
-            for kind in _DIALECTS
+            for kind in _dialects()
             if any(_is_of(module, name, data) for module, name in kind.native.items())
         ),
         None,
@@ -76,12 +88,14 @@ def connected(url: str, table: str) -> Expression:
     Raises:
         InputError: There is no such database or table, or Ibis does not connect to it.
     """
+    from shortlist.engines.tables._dialect import Dialect
+
     scheme = scheme_of(url) or ""
     # No more of the URL than its kind, since a password may be anywhere in it.
     kind_of_url = Words('"{scheme}://…"', scheme=shown(url.partition("://")[0]))
     origin = Words("{data=}", given={"data": kind_of_url})
     require_ibis(origin)
-    dialect = next((kind for kind in _DIALECTS if scheme in kind.schemes), Dialect)
+    dialect = next((kind for kind in _dialects() if scheme in kind.schemes), Dialect)
     connection = attempt(
         lambda: _connection(dialect, url, scheme, origin), dialect.unopened.of(origin)
     )
