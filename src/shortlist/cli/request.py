@@ -599,7 +599,7 @@ shortlist top-k --store sqlite:///items.db --table items \\
         ),
         TableQuestion(
             Commands.USER_COUNTS,
-            """How many users hold each item of a list, with intervals; with --by, in each group.
+            """How many users hold each item of a list, with intervals; --by: in each group.
 
             Everybody knows the list. All of it is printed, in its order, also what
             nobody holds.""",
