@@ -13,6 +13,7 @@ from bench.accuracy import (
     known_items,
     own_items,
     ranking,
+    together,
     tuning,
     unseen,
     which_bound,
@@ -34,6 +35,7 @@ PARTS = {
     "known-items": Part(lambda asked: known_items.measure(asked.runs or 1)),
     "known-in-groups": Part(lambda asked: known_in_groups.measure(asked.runs or 5)),
     "floors": Part(lambda asked: floors.measure(asked.runs or 2)),
+    "together": Part(lambda asked: together.compare(asked.runs or 3)),
     "intervals": Part(lambda asked: intervals.measure(asked.runs or 10_000)),
     "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),
 }

@@ -203,7 +203,8 @@ class Plan:
         left = [self.budget.explain(self, face)] if isinstance(self.budget, Ledger) else []
         known = self.mechanism.explain_known() if self.engine.n_known else []
         rows = [f"Only rows count where {intact(self.about.where)}."] if self.about.where else []
-        return "\n".join([self._price(), *left, *rows, *self.mechanism.explain(), *known])
+        items = [f"Items are {self.about.items}."] if self.about.items else []
+        return "\n".join([self._price(), *left, *rows, *items, *self.mechanism.explain(), *known])
 
     def _price(self) -> str:
         promise, cost = self.guarantee, self.guarantee.cost
@@ -296,6 +297,11 @@ class Plan:
         """
         from shortlist.expectations import expected
 
+        if self.about.together is not None:
+            raise InputError(
+                "an invented table does not tell what users hold together",
+                "use metrics.compare on a table that may be looked at",
+            )
         return expected(
             self.question,
             self.mechanism,
@@ -404,7 +410,8 @@ class Plan:
         users, and no interval may say that it holds one.
         """
         unit = self.mechanism.score_unit
-        in_part = self.engine.unit is not None and self.mechanism.wants.bound is not None
+        bounded = self.engine.unit is not None and self.mechanism.wants.bound is not None
+        in_part = bounded or self.engine.counts_in_part
         return "noisy clipped count" if in_part and unit == "noisy count" else unit
 
     def _told_of(self, charge: Charge | None) -> str:

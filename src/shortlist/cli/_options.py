@@ -278,6 +278,13 @@ _KNOWN_OR_GROUPED = {
     "public_items_in_table": "everybody knows these items",
     "count": "counts do not tell who holds what; give one row per user and item",
 }
+_TOGETHER = {
+    "by": "pairs of items are found in no groups",
+    "public_items": "pairs are discovered, and a list of items names none",
+    "public_items_in_table": "everybody knows these items",
+    "count": "counts do not tell who holds what; give one row per user and item",
+    "others": "of a user who holds many pairs only some count",
+}
 
 # Help
 
@@ -421,6 +428,11 @@ OPTIONS: tuple[CommandOption, ...] = (
             "up a group.",
         C.USER_COUNTS: "Counts in each group: the column of groups. Repeat it if several make up a "
             "group. It goes with --public-groups.",
+    }),
+    CommandOption("of", _WHOLE, settable=True, not_with=_NOT_OF_A_STORE | _TOGETHER, help={
+        C.TOP_K: "2 for pairs: the k pairs of items that most users hold; 3 for triples. Of a user "
+            "who holds more than 2,000 of them so many are picked at random; with "
+            "--max-items-per-user, as many as a user of so many items holds.",
     }),
     CommandOption("max_groups_per_user", _WHOLE, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are picked "

@@ -419,6 +419,8 @@ def _rows(request: Request) -> Source:
 
 def _in_groups(rows: Pairs, given: SimpleNamespace) -> Source:
     """The rows, in groups where columns of groups are named."""
+    if given.of not in (None, 1):
+        return rows.together(given.of)
     if not given.by:
         return rows
     most = 1 if given.max_groups_per_user is None else given.max_groups_per_user

@@ -77,6 +77,11 @@ class Engine(StaysHere, ABC):
         return None
 
     @property
+    def counts_in_part(self) -> bool:
+        """Whether of some users a part alone is shown, whatever is wanted."""
+        return False
+
+    @property
     def shows_changes(self) -> bool:
         """Whether `identity` tells rows from those that were there before; of frames it does not.
 

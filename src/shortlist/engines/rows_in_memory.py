@@ -20,6 +20,7 @@ from shortlist.engines._table_engine import (
     with_known,
 )
 from shortlist.engines.engine import ShownEvidence
+from shortlist.engines.items_together import ItemsTogether
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.evidence import (
     GroupedSets,
@@ -76,6 +77,10 @@ class RowsInMemory(UsersInMemory):
         table = self._table.by(names)
         n_by = len(table.items) - len(self._table.items)
         return self._grouped.setdefault(tuple(table.items)[:n_by], RowsInGroups(table, n_by))
+
+    def together(self, of: int, most: int) -> ItemsTogether:
+        """What users hold together of the same rows, read once for both; see `ItemsTogether`."""
+        return ItemsTogether(self._table, self._held, of, most)
 
     def of_items(self, public: pl.DataFrame) -> RowsInMemory:
         """The same rows, read once for both, where everybody knows the items that count."""

@@ -5,6 +5,7 @@ interpreter's lock. One signature each, compiled at the first call and cached on
 cache can be written they are compiled again in each process. Numba is loaded with the first.
 """
 
+from shortlist.kernels.combining import combine
 from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
@@ -38,6 +39,7 @@ __all__ = [
     "UNCLEAR",
     "add_up",
     "choose",
+    "combine",
     "count_units",
     "descend",
     "distinct",

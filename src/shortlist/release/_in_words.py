@@ -161,6 +161,7 @@ def identity(release: Release) -> list[tuple[str, str]]:
         "Data set": about.dataset,
         "As of": about.as_of,
         "Rows where": about.where,
+        "Items": about.items,
         "Made on": day,
         "Made by": made_by,
     }

@@ -17,7 +17,7 @@ _MOST = {"dataset": 200, "as_of": 200, "where": 4000, "title": 200, "note": 1000
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What a release is of. All of it is public, and only `where` changes what is answered.
+    """What a release is of. All of it is public; `where` and `together` change what is answered.
 
     >>> About.of_data("plays-2026", date(2026, 11, 22)).of
     'of plays-2026, as of 2026-11-22'
@@ -28,6 +28,8 @@ class About:
         where: Which rows it is of, as a condition in SQL; None for all.
         title: What the list is called.
         note: A remark for its readers.
+        together: How many items make up one of the list, such as 2 where it is of pairs of items
+            that a user holds together; None where an item stands alone.
         made_on: The day on which it was made, in UTC; None before, and where a file does not say.
         version: The version of shortlist that made it; None likewise.
 
@@ -42,6 +44,7 @@ class About:
     where: str | None = None
     title: str | None = None
     note: str | None = None
+    together: int | None = None
     made_on: date | None = None
     version: str | None = None
 
@@ -99,6 +102,14 @@ class About:
         return ", ".join(f"{word} {intact(text)}" for word, text in parts if text)
 
     @property
+    def items(self) -> str:
+        """What an item of the list is, in words; empty where it stands alone."""
+        if self.together is None:
+            return ""
+        kind = {2: "pairs", 3: "triples"}.get(self.together, "combinations")
+        return f"{kind}, each of {self.together} that the same user holds"
+
+    @property
     def made(self) -> str:
         """When and by what it was made, in words; empty where neither is known."""
         day = f" on {self.made_on.isoformat()}" if self.made_on else ""
@@ -109,7 +120,8 @@ class About:
         """As a file says it; `from_json` reads it."""
         day = self.made_on.isoformat() if self.made_on else None
         texts = {name: getattr(self, name) for name in _MOST}
-        return {**texts, "made_on": day}
+        together = {} if self.together is None else {"together": self.together}
+        return {**texts, **together, "made_on": day}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> About:
@@ -117,7 +129,7 @@ class About:
         day = values.get("made_on")
         made_on = None if day is None else date.fromisoformat(day)
         texts = {name: values.get(name) for name in _MOST}
-        return cls(**texts, made_on=made_on)
+        return cls(**texts, together=values.get("together"), made_on=made_on)
 
 
 def _require_line(name: str, text: object, most: int) -> None:

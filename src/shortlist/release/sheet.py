@@ -109,6 +109,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
         more=f"… and {total - shown:,} more" if shown < total else "",
         notes=(
             *notes(release.guarantee, release.mechanism),
+            *([("items", release.about.items)] if release.about.items else ()),
             *_scores(release, face),
             *([("others", str(release.others))] if release.others else ()),
             *([("note", intact(release.about.note))] if release.about.note else ()),

@@ -23,6 +23,7 @@ from shortlist.questions import Domain, HittingSet, TopK, UserCounts
 from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.release.loading import load
 from shortlist.runtime.processes import even_unmade
+from shortlist.sources._held_together import HeldTogether
 from shortlist.sources.pairs_in_groups import Groups
 from shortlist.sources.source import Source, known_before, opened
 from shortlist.table import SensitiveTable, Writing, open_table
@@ -351,14 +352,60 @@ class Pairs(Source):
             about=self._about,
         )
 
+    def together(self, of: int) -> HeldTogether:
+        """The same rows, where an item is a pair, or a triple, of items that one user holds.
+
+        The rows are read once for all. Of a user who holds many pairs, a uniformly random subset
+        counts, drawn anew for each question: as many as a user of `max_items_per_user` items holds,
+        and 2,000, the pairs of 63 items, if that was not given. So each count is a clipped one.
+
+        Args:
+            of: 2 for pairs, 3 for triples.
+
+        Raises:
+            InputError: It is neither, or what is public of the items was given, an item is of
+                several columns, or the rows stay in an engine.
+        """
+        self._require_single_private_items()
+        return HeldTogether(
+            self._rows,
+            of,
+            self._bounds,
+            protects=self._protects,
+            budget=self._budget,
+            users=self._users,
+            about=self._about,
+        )
+
+    def _require_single_private_items(self) -> None:
+        """Refuse what is public of single items, and items that are several columns already."""
+        public = None if self.bounds else "public_items"
+        if name := "known_items" if self._rows.known is not None else public:
+            raise InputError(
+                "pairs are discovered, and a list of items names none",
+                "omit it, or omit {of}",
+                given={name: ...},
+            )
+        if len(self._rows.table.items) > 1:
+            raise InputError(
+                "pairs are of items of one column",
+                "name one, or omit {of}",
+                given={"item": ...},
+            )
+
     def _asked(
         self,
         by: str | Sequence[str] | None,
         max_groups_per_user: int,
         group_items: GroupItems,
         public_groups: object,
+        of: int = 1,
     ) -> Source:
-        """The rows as they are, or in groups."""
+        """The rows as they are, in groups, or with items together."""
+        if by is not None and of != 1:
+            raise InputError(
+                "pairs of items are found in no groups", "omit it, or omit {by}", given={"of": of}
+            )
         if by is not None:
             return self.grouped(
                 by,
@@ -378,7 +425,7 @@ class Pairs(Source):
                     "name the columns of groups, or omit it",
                     given={name: value},
                 )
-        return self
+        return self if of == 1 else self.together(of)
 
     def top_k(  # noqa: PLR0913 - a question and how its answer is grouped
         self,
@@ -392,6 +439,7 @@ class Pairs(Source):
         noisy_counts: bool = False,
         min_users: int | None = None,
         others: bool = False,
+        of: int = 1,
         by: str | Sequence[str] | None = None,
         max_groups_per_user: int = 1,
         group_items: GroupItems = GroupItems.SHARED,
@@ -428,6 +476,7 @@ class Pairs(Source):
             min_users: As in `shortlist.TopK`; not with `by`, where `domain` has it.
             others: As in `shortlist.TopK`: `release.others` has the numbers. With neither `by` nor
                 public items.
+            of: 2 for the k pairs of items that most users hold, 3 for triples, as in `together`.
             by: As in `grouped`; None for one list of all items.
             max_groups_per_user: As in `grouped`.
             group_items: As in `grouped`.
@@ -444,7 +493,7 @@ class Pairs(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = TopK(k, count_share, noisy_counts, min_users, others)
-        asked = self._asked(by, max_groups_per_user, group_items, public_groups)
+        asked = self._asked(by, max_groups_per_user, group_items, public_groups, of)
         plan = asked.plan(
             question,
             epsilon=epsilon,
