@@ -250,7 +250,7 @@ def python_knows():
         | {f"sl.{name}" for name in sl.__all__}
         | {*mechanisms.__all__, "or_prepare", "give_a_relation", "several_columns"}
         | {f"sl.Budget.{name}" for name in vars(sl.Budget)}
-        | {f"sl.Reuse.{reuse.name}" for reuse in sl.Reuse}
+        | {f"sl.{kind.__name__}.{one.name}" for kind in (sl.Reuse, sl.ShareOfUsers) for one in kind}
         | {kind.method() for kind in asked if hasattr(kind, "name")}
     )
 

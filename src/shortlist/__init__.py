@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shortlist._version import __version__
     from shortlist.budget.ledger import Budget
     from shortlist.errors import InputError, WeakPrivacyWarning
-    from shortlist.parameters import GroupItems
+    from shortlist.parameters import GroupItems, ShareOfUsers
     from shortlist.plan import Plan, Reuse
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Domain, HittingSet, Rank, TopK, UserCounts
@@ -60,6 +60,7 @@ __all__ = [
     "Rank",
     "Release",
     "Reuse",
+    "ShareOfUsers",
     "Store",
     "TopK",
     "UserCounts",
@@ -90,6 +91,7 @@ _HOMES = {
     "Difference": "shortlist.release.differences",
     "Domain": "shortlist.questions",
     "GroupItems": "shortlist.parameters",
+    "ShareOfUsers": "shortlist.parameters",
     "Groups": "shortlist.sources.pairs_in_groups",
     "Guarantee": "shortlist.privacy.guarantee",
     "HittingSet": "shortlist.questions",

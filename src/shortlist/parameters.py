@@ -42,6 +42,16 @@ class GroupItems(Option):
     """Each item belongs to one group alone, such as the restaurants of cities."""
 
 
+class ShareOfUsers(Option):
+    """Of how many users a count is told as a share, too."""
+
+    STATED = "stated"
+    """Of the number that everybody may know, as it is stated to the source: then it is exact."""
+
+    COUNTED = "counted"
+    """Of all users in the table, or in the group: one count more, in noise like the others."""
+
+
 def require_epsilon(name: str, value: float) -> float:
     """Require an epsilon: a finite number above 0."""
     if not 0 < as_float(value) < math.inf:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 from shortlist.errors import InputError
-from shortlist.parameters import Share, Whole, checked
+from shortlist.parameters import Share, ShareOfUsers, Whole, checked
 
 __all__ = [
     "COUNT_SHARE",
@@ -77,6 +77,15 @@ class Question:
 
     def require(self, *, items_are_public: bool) -> None:
         """Refuse a question that makes no sense of such items."""
+
+    def asked_of(self, users: int | None, *, by: tuple[str, ...]) -> Self:  # noqa: ARG002 - for questions of shares
+        """The same, asked of a source.
+
+        Args:
+            users: How many users there are, as the source states it; None where it does not.
+            by: The columns of groups; none where items are in no groups.
+        """
+        return self
 
 
 @dataclass(frozen=True)
@@ -269,12 +278,51 @@ class UserCounts(Question):
 
     Every item is listed, also one that nobody holds.
 
-    >>> UserCounts()
-    UserCounts()
+    Attributes:
+        share_of_users: Of how many users each count is told as a share, too; None for no shares.
+        users: How many that are, where it is stated: filled by the source.
+
+    Raises:
+        InputError: An attribute is out of range.
+
+    >>> UserCounts().share_of_users is None
+    True
     """
+
+    share_of_users: ShareOfUsers | None = None
+    users: Whole | None = None
 
     name: ClassVar[str] = "user-counts"
     keeps_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        checked(self)
+
+    def asked_of(self, users: int | None, *, by: tuple[str, ...]) -> Self:
+        if self.share_of_users is not ShareOfUsers.STATED:
+            return self
+        if by:
+            raise InputError(
+                "how many users a group has is stated nowhere",
+                "take {sl.ShareOfUsers.COUNTED}, of all users in a group",
+                given={"share_of_users": ...},
+            )
+        if users is None:
+            raise InputError(
+                "how many users there are must be stated to the source",
+                "give it by {users}, if everybody may know it; or take {sl.ShareOfUsers.COUNTED}",
+                given={"share_of_users": ...},
+            )
+        return replace(self, users=users)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"share_of_users": self.share_of_users, "users": self.users}
+
+    def described(self) -> dict[str, Any]:
+        # Without a share as before there were any, as above.
+        told = {name: value for name, value in super().described().items() if value is not None}
+        share = self.share_of_users
+        return told if share is None else {**told, "share_of_users": share.value}
 
     def require(self, *, items_are_public: bool) -> None:
         """Refuse items of which only the table knows."""

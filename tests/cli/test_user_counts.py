@@ -85,3 +85,12 @@ def test_counts_in_groups(run, answered, complaint, tmp_path):
     assert "a user counts in 2 groups at most" in " ".join(dry.split())
     assert "by --public-groups" in complaint(*words)
     assert "--by" in complaint(*words[:6], *words[8:], *known)
+
+
+def test_shares_of_users(run, answered, complaint, file, listed):
+    _, out, _ = run(*user_counts(file, listed, "--share-of-users", "counted", "--format", "csv"))
+    assert out.startswith("title,count,count_low,count_high,users,share,share_low,share_high\n")
+    stated = "--share-of-users", "stated"
+    out = answered(*user_counts(file, listed, *stated, "--users", "50"))
+    assert "of 50 users, as was stated" in " ".join(out.split())
+    assert "give it by --users" in complaint(*user_counts(file, listed, *stated))

@@ -79,13 +79,16 @@ def test_public_items_are_those_of_memory(place):
 
 def test_counts_of_a_list_are_those_of_memory(place):
     listed = ["Watt", "nobody's", "Emma"]
-    for mechanism in (None, ClippedCountEach):
+    counted = sl.ShareOfUsers.COUNTED
+    for mechanism, share in ((None, counted), (None, None), (ClippedCountEach, None)):
+        more = {"mechanism": mechanism, "share_of_users": share}
         found, expected = (
-            source.user_counts(listed, mechanism=mechanism, random=SeededBits(5), **ASKED)
+            source.user_counts(listed, **more, random=SeededBits(5), **ASKED)
             for source in (place.source(plays()), sl.pairs(plays(), user="user", item="item"))
         )
         assert found.items == listed
         assert list(found.scores) == list(expected.scores)
+        assert found.users == expected.users
         assert place.left() == []
 
 
@@ -95,12 +98,14 @@ def test_counts_of_a_list_in_groups_are_those_of_memory(place, most):
     odd = pl.col("user").str.contains("[13579]$")
     by = pl.when(odd).then(pl.lit("odd")).otherwise(pl.lit("even")).alias("g")
     rows = pl.concat([plays().with_columns(by), twice()])
-    counts = []
+    counts, users = [], []
     for source in (place.source(rows), sl.pairs(rows, user="user", item="item")):
         asked = source.of_items(listed).grouped("g", public_groups=groups, max_groups_per_user=most)
-        mechanism = asked.plan(sl.UserCounts(), epsilon=3.0).mechanism
+        question = sl.UserCounts(sl.ShareOfUsers.COUNTED)
+        mechanism = asked.plan(question, epsilon=3.0).mechanism
         with asked._engine.show(mechanism.wants, ExactDraws(SeededBits(5))) as shown:
             counts.append(shown.evidence.counts)
+            users.append(shown.evidence.users)
             named = shown.items(np.arange(9)).rows()
         told = asked.user_counts(epsilon=3.0, random=SeededBits(5))
         assert sorted(told.items) == sorted(named)
@@ -108,6 +113,8 @@ def test_counts_of_a_list_in_groups_are_those_of_memory(place, most):
     assert [each.sum() for each in counts] == [counts[1].sum()] * 2
     assert (np.abs(counts[0] - counts[1]) <= (most == 1)).all()  # one user's group is random
     assert (counts[1][6:] == 0).all()
+    assert users[0].sum() == users[1].sum() == len(set(rows["user"].drop_nulls())) + (most == 2)
+    assert users[0][2] == users[1][2] == 0
     assert place.left() == []
 
 

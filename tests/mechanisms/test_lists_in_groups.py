@@ -23,30 +23,50 @@ EDGES = -0.5, 0.5, 1.5
 ASKED = {"epsilon": 1.0}
 
 
-def grouped(data, groups):
+def source_of(data):
     rows = [(user, *PAIRS[pair]) for user, held in enumerate(data) for pair in sorted(held)]
     schema = {"user": pl.Int64, "country": pl.String, "title": pl.String}
-    source = sl.pairs(pl.DataFrame(rows, schema, orient="row"), user="user", item="title")
-    listed = source.of_items(ITEMS)
+    return sl.pairs(pl.DataFrame(rows, schema, orient="row"), user="user", item="title")
+
+
+def grouped(data, groups):
+    listed = source_of(data).of_items(ITEMS)
     return listed.grouped("country", public_groups=GROUPS, max_groups_per_user=groups)
 
 
-def output(mechanism, data, groups):
-    engine = grouped(data, groups)._engine
+def ungrouped(data):
+    """Pairs of no other group are rows of no listed item."""
+    return source_of(data).of_items(ITEMS)
+
+
+def output(mechanism, source):
+    engine = source._engine
 
     def run(draws):
         with engine.show(mechanism.wants, draws) as shown:
-            return tuple(mechanism.select(shown.evidence, draws).scores)
+            told = mechanism.select(shown.evidence, draws)
+            return *told.scores, *([] if told.users is None else told.users)
 
     return law(run, EDGES)
 
 
-def worst(mechanism, groups, *, pairs=2, users=2):
-    """The largest excess of delta over what the cost says, of all small neighbours."""
+def worst(mechanism, groups, *, pairs=(0, 1), users=2):
+    """The largest excess of delta over what the cost says, of all small neighbours.
+
+    Args:
+        mechanism: What counts.
+        groups: In how many a user counts; None where there are none.
+        pairs: Which of `PAIRS` users may hold.
+        users: How many users there are at most.
+    """
+
+    def source(data):
+        return ungrouped(data) if groups is None else grouped(data, groups)
+
     return max(
         hockey_stick(p, q, epsilon) - mechanism.cost.delta(epsilon)
-        for pair in neighbours(range(pairs), users=users)
-        for p, q in itertools.permutations([output(mechanism, data, groups) for data in pair])
+        for pair in neighbours(pairs, users=users)
+        for p, q in itertools.permutations([output(mechanism, source(data)) for data in pair])
         for epsilon in (0.5, 1.0, 2.0)
     )
 
@@ -71,13 +91,13 @@ def test_it_is_private_on_all_small_tables(groups, delta):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("groups", [1, 2])
 def test_so_it_is_with_what_is_on_no_list(groups):
-    assert worst(planned(groups), groups, pairs=4, users=2) < 1e-9
+    assert worst(planned(groups), groups, pairs=range(4)) < 1e-9
 
 
 @pytest.mark.parametrize("groups", [1, 2])
 def test_the_law_is_that_of_the_definition(groups):
     """Two users, one of them in both groups, who counts in one of these at random, or in both."""
-    found = output(planned(groups), [frozenset({0, 1}), frozenset({1})], groups)
+    found = output(planned(groups), grouped([frozenset({0, 1}), frozenset({1})], groups))
     scale = groups * len(ITEMS) / ASKED["epsilon"]
     expected = {}
     for no, chance in ((1, 1.0),) if groups == 2 else ((1, 0.5), (0, 0.5)):
@@ -97,6 +117,34 @@ def cell(at, count, scale):
 
     ends = [0.0, *(below(edge) for edge in EDGES), 1.0]
     return ends[at + 1] - ends[at]
+
+
+SHARES = sl.UserCounts(sl.ShareOfUsers.COUNTED)
+
+
+def with_users(groups, delta):
+    source = ungrouped([]) if groups is None else grouped([], groups)
+    return source.plan(SHARES, **ASKED, delta=delta).mechanism
+
+
+@pytest.mark.parametrize(
+    ("groups", "pairs"),
+    [
+        (None, [0, 2]),
+        pytest.param(1, [0, 1], marks=pytest.mark.exhaustive),
+        pytest.param(2, [0, 1], marks=pytest.mark.exhaustive),
+        pytest.param(1, [0, 2], marks=pytest.mark.exhaustive),
+    ],
+)
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+def test_so_it_is_with_the_number_of_users(groups, pairs, delta):
+    """The third pair is of no listed item: whoever holds it alone is in no other count."""
+    assert worst(with_users(groups, delta), groups, pairs=pairs) < 1e-9
+
+
+def test_a_number_of_users_that_costs_nothing_is_seen(monkeypatch):
+    monkeypatch.setattr(CountEach, "_changed", property(lambda self: self.n_items))
+    assert worst(with_users(None, 0.0), None, pairs=[0, 2], users=1) > 0.05
 
 
 def test_a_user_who_counts_in_two_groups_at_the_price_of_one_is_seen(monkeypatch):

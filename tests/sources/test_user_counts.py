@@ -253,3 +253,78 @@ def test_the_best_of_a_list_are_named_in_each_group(by_country):
     release = known.top_k(1, epsilon=20.0)
     assert [item for group, item in release.items if group != "DK"] == ["Emma", "Emma"]
     assert len(release) == 3
+
+
+STATED, COUNTED = sl.ShareOfUsers
+
+
+def with_others(frame):
+    """100 users more, who hold nothing of a list."""
+    more = pl.DataFrame({"user": range(1000, 1100), "title": ["unlisted"] * 100})
+    return pl.concat([frame, more])
+
+
+@pytest.mark.parametrize("kind", [STATED, COUNTED])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_counts_are_told_as_shares_of_users(frame, kind, delta, tmp_path):
+    plays = sl.pairs(with_others(frame), user="user", item="title", users=1000)
+    release = plays.user_counts(
+        LIST, share_of_users=kind, epsilon=20.0, delta=delta, random=SeededBits(1)
+    )
+    table = release.to_polars()
+    assert table.columns == [*COLUMNS, "users", "share", "share_low", "share_high"]
+    assert table.dtypes[-4:] == [pl.Int64, pl.Float64, pl.Float64, pl.Float64]
+    assert release.share_of_users is kind
+    assert set(release.users) == {1000} or (kind is COUNTED and abs(release.users[0] - 1000) < 4)
+    for name, low, high in table.select("title", "share_low", "share_high").rows():
+        assert low <= HELD.get(name, 0) / 1000 <= high
+    assert "share of users" in str(release)
+    words = " ".join(release.explain().split())
+    assert ("1,000 users, as whoever asked has stated" in words) == (kind is STATED)
+    for suffix in ("json", "parquet"):
+        release.save(tmp_path / f"counts.{suffix}")
+        assert sl.load(tmp_path / f"counts.{suffix}") == release
+    release.report(tmp_path / "counts.html")
+    assert "share of users" in (tmp_path / "counts.html").read_text()
+
+
+def test_shares_in_groups_are_of_the_users_of_each(frame):
+    at = pl.when(pl.col("user") % 2 == 0).then(pl.lit("NO")).otherwise(pl.lit("SE"))
+    plays = sl.pairs(with_others(frame).with_columns(country=at), user="user", item="title")
+    release = plays.user_counts(
+        ["Emma"],
+        by="country",
+        public_groups=["SE", "NO"],
+        share_of_users=COUNTED,
+        epsilon=20.0,
+        random=SeededBits(1),
+    )
+    assert all(abs(users - 500) < 4 for users in release.users)
+    assert [group.users for _, group in release.groups()] == [(n,) for n in release.users]
+    assert release.to_polars()["share"].to_list() == pytest.approx([0.9, 0.9], abs=0.01)
+
+
+def test_shares_follow_from_the_plan(plays, frame):
+    asked = plays.of_items(LIST)
+    told = asked.plan(sl.UserCounts(COUNTED), epsilon=1.0)
+    assert "whose number is one count more" in told.explain()
+    assert told.mechanism.count_sd > asked.plan(sl.UserCounts(), epsilon=1.0).mechanism.count_sd
+    assert told.to_dict()["question"] == {"name": "user-counts", "share_of_users": "counted"}
+    known = sl.pairs(frame, user="user", item="title", public_items=LIST, users=2000)
+    stated = known.plan(sl.UserCounts(STATED), epsilon=1.0)
+    assert "of 2,000 users, as was stated" in stated.explain()
+    assert stated.mechanism.count_sd == asked.plan(sl.UserCounts(), epsilon=1.0).mechanism.count_sd
+    described = {"name": "user-counts", "share_of_users": "stated", "users": 2000}
+    assert stated.to_dict()["question"] == described
+
+
+def test_shares_that_cannot_be_told_are_refused(plays, by_country):
+    ask = {"epsilon": 1.0, "share_of_users": STATED}
+    refusal(lambda: plays.user_counts(LIST, **ask), "stated to the source", "by users")
+    refusal(lambda: by_country.user_counts(LIST, **COUNTRIES, **ask), "stated nowhere")
+    refusal(lambda: plays.user_counts(LIST, epsilon=1.0, share_of_users="counted"), "COUNTED")
+    clipped = {"mechanism": ClippedCountEach, "delta": 1e-6, "share_of_users": COUNTED}
+    refusal(lambda: plays.user_counts(LIST, epsilon=1.0, **clipped), "tells no shares of users")
+    held = sl.counts({"t": ["a"], "n": [5]}, item="t", count="n", public_items=["a"], users=9)
+    refusal(lambda: held.plan(sl.UserCounts(COUNTED), epsilon=1.0), "counts of items do not tell")
+    assert held.plan(sl.UserCounts(STATED), epsilon=20.0).run().users == (9,)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.audit.stand_ins import Columns, Control, ValueInCell
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Floats
 from shortlist.mechanisms.mechanism import Mechanism, Selection
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class VisibleAnswer(NamedTuple):
         noise_sd: Of the scores.
         branch: Which way a private choice went.
         shared_sd: Of the part of the scores' noise that all share.
-        others: Noisy numbers of what is not in the list, as the scores.
+        others: Noisy numbers of what is not in the list, and of users, as the scores.
         flaw: What is wrong with the answer, of which nothing else is then known; None, if nothing.
     """
 
@@ -86,10 +86,10 @@ def answer_of(
         selection = select(draws)
         if flaw := flaw_of(selection, n_items):
             return flawed(flaw)
-        positions, scores, ordered, sd, branch, shared, others = selection
+        positions, scores, ordered, sd, branch, shared, others, users = selection
         named = VisibleAnswer(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
-        if others is not None:
-            told = tuple(map(_known, others))
+        if others is not None or users is not None:
+            told = tuple(map(_known, [*_or_none(others), *_or_none(users)]))
             named = named._replace(others=told, digits=tuple(draws.digits))
         if scores is not None:
             sd, shared = (None if x is None else float(x) for x in (sd, shared))
@@ -102,6 +102,10 @@ def answer_of(
         return named.without_order()
 
     return guarded(answer, flawed)
+
+
+def _or_none(numbers: Floats | None) -> Sequence[Any]:
+    return () if numbers is None else numbers  # type: ignore[return-value]  # an array is gone through, too
 
 
 def guarded(answer: Callable[[], T], otherwise: Callable[[str], T]) -> T:
@@ -125,8 +129,10 @@ def flaw_of(selection: Any, n_items: int) -> str | None:
         return "a branch without a name"
     positions = np.asarray(selection.positions)
     flaw = _flaw_of_positions(positions, n_items)
-    if flaw is None and selection.others is not None and not _shape_of(selection.others)[1]:
-        return "others that are no numbers"
+    for name in ("others", "users"):
+        numbers = getattr(selection, name)
+        if flaw is None and numbers is not None and not _shape_of(numbers)[1]:
+            return f"{name} that are no numbers"
     if flaw is not None or selection.scores is None:
         return flaw
     shape, finite = _shape_of(selection.scores)

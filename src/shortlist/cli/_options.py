@@ -159,6 +159,11 @@ class ItemsOfGroups(StrEnum):
     OWN = "own"
 
 
+class Shares(StrEnum):
+    STATED = "stated"
+    COUNTED = "counted"
+
+
 class BudgetForm(StrEnum):
     CSV = "csv"
     JSON = "json"
@@ -169,6 +174,7 @@ _PATH = ValueKind("FILE", str, described="a path in quotes")
 _COLUMN = ValueKind("COLUMN", str, complete=columns)
 _MECHANISM = ValueKind("NAME", str, complete=mechanisms)
 _GROUP_ITEMS = _choice(list(ItemsOfGroups), "KIND", ItemsOfGroups)
+_SHARES = _choice(list(Shares), "KIND", Shares)
 _WHOLE = ValueKind("N", int, (int,), "a whole number", _parsed(whole))
 _NUMBER = ValueKind("NUMBER", float, (int, float), "a number", _parsed(number))
 _PART = ValueKind("PART", Fraction, (str,), 'a part in quotes, such as "1/52"', _parsed(part))
@@ -382,6 +388,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "this may take, such as 1/52. Exactly 52 questions with that share fit into the total.",
     }),
     CommandOption("users", _WHOLE, PRIVACY, settable=True, help={
+        C.USER_COUNTS: "How many users there are, if everybody may know that: for --share-of-users "
+            "stated, and to warn of a --delta above 1 / N. Do not count them in the table for it.",
         C.TOP_K | C.ROWS: "About how many users there are, if everybody may know that: a --delta "
             "above 1 / N is warned of. Do not count them in the table for it.",
     }),
@@ -503,6 +511,11 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K | C.DOMAIN: "Say, with noise and intervals, how many users hold none of the named "
             "items, and which share of all pairs of a user and an item the list covers. That takes "
             "0.05 of the budget. It is printed below the list, and in JSON, not in CSV.",
+    }),
+    CommandOption("share_of_users", _SHARES, PRIVACY, settable=True, help={
+        C.USER_COUNTS: "Say of each count which share of users it is, with an interval: counted, "
+            "of all users in the table, or with --by in the group, whose number is one count more; "
+            "stated, of the number that --users says.",
     }),
     CommandOption("count_share", _NUMBER, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.DOMAIN | C.HITTING_SET: "For experts: as --noisy-counts, for another share of "

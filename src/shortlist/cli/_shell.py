@@ -27,6 +27,8 @@ _OTHER_WORDS = {
     "sl.Budget.verify": "shortlist budget verify",
     "n_items": "--public-items",
     "sl.Reuse.CHANGED_DATA": "--reuse-changed",
+    "sl.ShareOfUsers.COUNTED": "--share-of-users counted",
+    "sl.ShareOfUsers.STATED": "--share-of-users stated",
 }
 """What Python has other names for, or the command does in another way."""
 

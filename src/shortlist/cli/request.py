@@ -607,7 +607,9 @@ shortlist top-k --store sqlite:///items.db --table items \\
             nobody holds.""",
             """shortlist user-counts plays.parquet --user user --item title \\
     --public-items titles.csv --epsilon 1 --delta 1e-6""",
-            lambda _: shortlist.UserCounts(),
+            lambda given: shortlist.UserCounts(
+                given.share_of_users and shortlist.ShareOfUsers(given.share_of_users)
+            ),
             _listed_rows,
             _require_rows,
         ),

@@ -238,7 +238,8 @@ def shown_of(
     else:
         counts = held.counts if wants.bound is None else held.recount().counts
         # Code -1, of public items that nobody holds, is the count appended at the end.
-        evidence = PublicCounts(np.append(counts, 0)[known], wants.bound)
+        users = int(held.users_of_size()[1:].sum()) if wants.users else None
+        evidence = PublicCounts(np.append(counts, 0)[known], wants.bound, users)
     return ShownEvidence(evidence, public.__getitem__, public.height)
 
 
@@ -312,6 +313,7 @@ def _counted_in_groups(
         PublicCounts,
         max_items_per_user=None,
         max_groups_per_user=wants.groups,
+        users=held.groups.recount().counts if wants.users else None,
     )
 
     def named(positions: Ints) -> pl.DataFrame:

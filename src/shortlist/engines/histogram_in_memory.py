@@ -46,6 +46,13 @@ class HistogramInMemory(TableInMemory):
     def require(self, wants: Wants) -> None:
         """Nobody can be bounded here: what is wanted must have been promised."""
         promised = self._promised
+        if wants.users:
+            raise InputError(
+                "how many users there are, counts of items do not tell",
+                "take {sl.ShareOfUsers.STATED}, and give the number by {users}; or give rows, by "
+                "{sl.pairs}",
+                given={"share_of_users": ...},
+            )
         if wants.bound is not None and (promised is None or promised > wants.bound):
             looser = "no bound" if promised is None else str(promised)
             raise InputError(

@@ -23,10 +23,13 @@ class PublicCounts:
     Attributes:
         counts: Shape (n_items,), 0 or more.
         max_items_per_user: A bound that was enforced, or promised; None if there is none.
+        users: How many users there are, whatever they hold: one user raises it by 1. None where
+            that was not wanted.
     """
 
     counts: Ints
     max_items_per_user: int | None = None
+    users: int | None = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,8 @@ class GroupedCounts:
         kind: Whether everybody knows the groups and their items, as the kind of counts.
         max_items_per_user: In how many counts one user is, as was promised; None if in any number.
         max_groups_per_user: In how many groups one user is, as was promised.
+        users: How many users are in each group, whatever they hold there, shape (n_groups,); None
+            where that was not wanted.
     """
 
     counts: Ints
@@ -139,6 +144,7 @@ class GroupedCounts:
     kind: type[PrivateCounts | PublicCounts]
     max_items_per_user: int | None
     max_groups_per_user: int
+    users: Ints | None = None
 
     @classmethod
     def of_rows(
@@ -164,5 +170,9 @@ class GroupedCounts:
 
     def each(self) -> Iterator[tuple[int, PrivateCounts | PublicCounts]]:
         """Where a group begins, and its counts; one group after another."""
-        for start, end in pairwise([0, *self.ends.tolist()]):
-            yield start, self.kind(self.counts[start:end], self.max_items_per_user)
+        for group, (start, end) in enumerate(pairwise([0, *self.ends.tolist()])):
+            counts, bound = self.counts[start:end], self.max_items_per_user
+            if self.users is None:
+                yield start, self.kind(counts, bound)
+            else:
+                yield start, PublicCounts(counts, bound, int(self.users[group]))

@@ -15,6 +15,7 @@ class Wants:
             to be whole, or where the mechanism bounds it by itself.
         show_from: Items that weigh less than this, in units of `UNIT`, need not be shown:
             `WeightedHistogram.below_threshold` may stand for them. None to show all items.
+        users: Whether the number of all users, or of those of each group, is shown with counts.
         groups: In how many groups one user may be in it at most; None where nothing is in groups,
             or where the mechanism bounds them by itself.
     """
@@ -22,4 +23,5 @@ class Wants:
     kind: type
     bound: int | None = None
     show_from: int | None = None
+    users: bool = False
     groups: int | None = None

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Floats
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.draws.reach import reach_of_rounded
 from shortlist.errors import InputError
-from shortlist.evidence import PublicCounts
+from shortlist.evidence import PublicCounts, Wants
 from shortlist.mechanisms.mechanism import (
     Accounting,
     AuditHints,
@@ -28,7 +28,7 @@ from shortlist.mechanisms.wrappers.noisy_counts import (
     PricedNoise,
     least_correlated,
 )
-from shortlist.parameters import Delta, Epsilon, Whole
+from shortlist.parameters import Delta, Epsilon, ShareOfUsers, Whole
 from shortlist.privacy import Gaussian, Pure, round_down, round_up
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma, largest
 from shortlist.questions import Question, UserCounts
@@ -59,6 +59,9 @@ class CountEach(InNoise):
             None if in any number.
         accounting: With `Accounting.ZCDP` the noise is normal wherever there is a delta: it adds
             less to the cost of other releases.
+        share_of_users: Of how many users each count is told as a share; None for no shares. If they
+            are `COUNTED`, their number is one count more, in which every user is.
+        users: How many that are, if they are `STATED`.
 
     >>> CountEach(n_items=30, epsilon=1.0).count_noise
     'Laplace'
@@ -71,6 +74,8 @@ class CountEach(InNoise):
     delta: Delta = 0.0
     max_items_per_user: Whole | None = None
     accounting: Accounting = Accounting.EXACT
+    share_of_users: ShareOfUsers | None = None
+    users: Whole | None = None
 
     question: ClassVar[type[Question]] = UserCounts
     evidence: ClassVar[type] = PublicCounts
@@ -85,10 +90,24 @@ class CountEach(InNoise):
             )
 
     @property
+    def wants(self) -> Wants:
+        return replace(super().wants, users=self._counts_users)
+
+    @property
+    def _counts_users(self) -> bool:
+        """Whether the number of all users is one count more."""
+        return self.share_of_users is ShareOfUsers.COUNTED
+
+    @property
+    def _n_counts(self) -> int:
+        return self.n_items + self._counts_users
+
+    @property
     def _changed(self) -> int:
         """How many of the counts one user can change."""
         bound = self.max_items_per_user
-        return self.n_items if bound is None else min(self.n_items, bound)
+        of_items = self.n_items if bound is None else min(self.n_items, bound)
+        return of_items + self._counts_users
 
     @cached_property
     def _best(self) -> PricedNoise:
@@ -110,7 +129,7 @@ class CountEach(InNoise):
     def _normal(self) -> PricedNoise:
         rho = gaussian_rho(epsilon=self.epsilon, delta=self.delta)
         mu = round_down(1 / Fraction(gaussian_sigma(rho)))
-        laid = least_correlated(mu, k=self.n_items, m=self._changed)
+        laid = least_correlated(mu, k=self._n_counts, m=self._changed)
         shared = Normal(laid.shared) if laid.shared else None
         return PricedNoise(Normal(laid.own), Gaussian(rho), shared)
 
@@ -125,8 +144,17 @@ class CountEach(InNoise):
             f"The list has {items}. Each comes with its count, also if nobody holds it.",
             self._explained_noise("Each item's count"),
             f"In 95 of 100 cases a count is off by at most {reach:,.0f}, however large it is.",
+            *self._explained_shares(),
             *self.unused,
         ]
+
+    def _explained_shares(self) -> list[str]:
+        if self.users is not None:
+            return [f"It is told as a share, too: of {self.users:,} users, as was stated."]
+        if not self._counts_users:
+            return []
+        number = "of all users, whose number is one count more, in the same noise"
+        return [f"It is told as a share, too: {number}."]
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """All items, with their noisy counts: the order of the list is no part of the answer."""
@@ -134,11 +162,23 @@ class CountEach(InNoise):
         n = len(evidence.counts)
         if n > self.n_items:
             raise ValueError("there are more counts than the noise was made for.")
-        scores = self._noisy(evidence.counts, draws)
+        counts = evidence.counts
+        if self._counts_users:
+            if evidence.users is None:
+                raise ValueError("how many users there are is to be shown, too.")
+            counts = np.append(counts, evidence.users)
+        noisy = self._noisy(counts, draws)
         return Selection(
             np.arange(n),
-            scores,
+            noisy[:n],
+            users=self._users_of(noisy[n:], n),
             ordered=False,
             noise_sd=self.count_sd,
             shared_sd=self.count_shared_sd,
         )
+
+    def _users_of(self, counted: Floats, n: int) -> Floats | None:
+        """Of how many users each of n counts is told as a share."""
+        if self._counts_users:
+            return np.repeat(counted, n)
+        return None if self.users is None else np.full(n, float(self.users))

@@ -77,6 +77,8 @@ class Selection(NamedTuple):
         branch: Which way a private choice went, where the proof lets it be released; else None.
         shared_sd: The standard deviation of the part of the noise that all scores share, or None.
         others: Noisy numbers of what is not in the list, where they were asked for; else None.
+        users: Of how many users each score is told as a share, in the order of the positions, where
+            that was asked for; else None.
     """
 
     positions: Ints
@@ -86,6 +88,7 @@ class Selection(NamedTuple):
     branch: str | None = None
     shared_sd: float | None = None
     others: Floats | None = None
+    users: Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shortlist.parameters import ShareOfUsers
 from shortlist.questions import UserCounts
 from shortlist.release.noisy_scores import REACHED, law_of_counts
 from shortlist.release.readable import intact, with_commas, without_idle_digits
@@ -18,6 +19,7 @@ from shortlist.release.readable import intact, with_commas, without_idle_digits
 if TYPE_CHECKING:
     import polars as pl
 
+    from shortlist.release._shares_of_users import Share
     from shortlist.release.noisy_scores import Scores
     from shortlist.release.release import Release
 
@@ -87,6 +89,42 @@ def _highs(release: Release) -> tuple[str, list[int], str] | None:
     if scores is None or far is None or scores.are_clipped:
         return None
     return f"{_ended(scores)}_high", scores.users(beyond=far), "Int64"
+
+
+def shares_of(release: Release) -> list[Share] | None:
+    """Of each item, which share of users hold it; None where that was not asked for."""
+    from shortlist.release._shares_of_users import NoisyShares, shares_of_stated
+
+    scores, users, far = release.scores, release.users, reach_of_counts(release)
+    law = law_of_counts(release.mechanism.parameters())
+    if scores is None or users is None or far is None or law is None:
+        return None
+    if release.share_of_users is ShareOfUsers.STATED:
+        return shares_of_stated(scores.values, users, far)
+    noisy = NoisyShares(own_sd=scores.own_sd, shared_sd=scores.shared_sd or 0.0, law=law)
+    return noisy.of(scores.values, users)
+
+
+def _users(release: Release) -> tuple[str, Sequence[int], str] | None:
+    return None if release.users is None else ("users", release.users, "Int64")
+
+
+def _ends_of_shares(
+    heading: str, end: Callable[[Share], float]
+) -> Callable[[Release], tuple[str, Iterable[object], str] | None]:
+    def filled(release: Release) -> tuple[str, Iterable[object], str] | None:
+        shares = shares_of(release)
+        return None if shares is None else (heading, list(map(end, shares)), "Float64")
+
+    return filled
+
+
+def _shares_in_words(release: Release) -> tuple[str, list[str], str] | None:
+    """A share and both its ends in one column."""
+    from shortlist.release._shares_of_users import in_percent
+
+    shares = shares_of(release)
+    return None if shares is None else ("share of users", in_percent(shares), "String")
 
 
 def _best_ranks(release: Release) -> tuple[str, list[int], str] | None:
@@ -182,13 +220,23 @@ RANK = AddedColumn("rank", _ranks, _written, mark="n r")
 SCORE = AddedColumn("score", _scores, _cells_of_scores, mark="n s")
 LOW = AddedColumn("low", _lows, _written, mark="n i")
 HIGH = AddedColumn("high", _highs, _written, mark="n i")
+USERS = AddedColumn("users", _users, _written, mark="n i")
+SHARE = AddedColumn("share", _ends_of_shares("share", lambda each: each.share), _written, mark="n")
+SHARE_LOW = AddedColumn(
+    "share_low", _ends_of_shares("share_low", lambda each: each.low), _written, mark="n i"
+)
+SHARE_HIGH = AddedColumn(
+    "share_high", _ends_of_shares("share_high", lambda each: each.high), _written, mark="n i"
+)
 BEST_RANK = AddedColumn("rank_low", _best_ranks, _written, mark="n i")
 WORST_RANK = AddedColumn("rank_high", _worst_ranks, _written, mark="n i")
 INTERVAL_HEADING = "95\N{NO-BREAK SPACE}% interval"
 INTERVAL = AddedColumn("interval", _intervals, _written, mark="n i")
 POSSIBLE_RANKS = AddedColumn("ranks", _ranks_in_words, _written, mark="n i")
+SHARES_IN_WORDS = AddedColumn("shares", _shares_in_words, _written, mark="n i")
 BEFORE_ITEMS = (RANK,)
-BEHIND_ITEMS = (SCORE, LOW, HIGH, BEST_RANK, WORST_RANK)
+OF_SHARES = (SHARE, SHARE_LOW, SHARE_HIGH)
+BEHIND_ITEMS = (SCORE, LOW, HIGH, USERS, *OF_SHARES, BEST_RANK, WORST_RANK)
 
 
 class FilledColumn(NamedTuple):
@@ -226,7 +274,7 @@ def columns_of(release: Release) -> list[FilledColumn]:
 def columns_for_people(release: Release) -> list[FilledColumn]:
     """Those of a text or a page: intervals in one column, and no weights."""
     score = () if shown_scores(release) is None else (SCORE,)
-    return _laid_out(release, (*score, INTERVAL, POSSIBLE_RANKS))
+    return _laid_out(release, (*score, INTERVAL, SHARES_IN_WORDS, POSSIBLE_RANKS))
 
 
 def _laid_out(release: Release, behind: Iterable[AddedColumn]) -> list[FilledColumn]:
@@ -321,7 +369,8 @@ def _added_in_file(
     ]
     types = {
         **dict.fromkeys((RANK, BEST_RANK, WORST_RANK), pl.UInt32()),
-        **dict.fromkeys((LOW, HIGH), pl.Int64()),
+        **dict.fromkeys((LOW, HIGH, USERS), pl.Int64()),
+        **dict.fromkeys(OF_SHARES, pl.Float64()),
         SCORE: score_type,
     }
     given = ((described.get(added.key), types[added]) for added in several)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shortlist.parameters import ShareOfUsers
 from shortlist.questions import UserCounts
 from shortlist.release._columns import (
     is_ranked,
@@ -281,6 +282,25 @@ def _noise(release: Release, scores: Scores) -> Iterator[str]:
     else:
         yield _OF_CLIPPED_INTERVALS if scores.are_clipped else _OF_INTERVALS
         yield from _of_groups(release)
+        yield from _of_shares(release)
+
+
+def _of_shares(release: Release) -> Iterator[str]:
+    """Of what the shares are, and how often they are within their ends."""
+    users = release.users
+    if not users:
+        return
+    both = " It allows for the noise in both numbers."
+    if release.share_of_users is ShareOfUsers.STATED:
+        number, both = f"{users[0]:,} users, as whoever asked has stated", ""
+    elif release.by:
+        number = "all users in its group, who were counted in the same noise"
+    else:
+        number = f"all users, who were counted in the same noise: about {users[0]:,}"
+    yield (
+        f"The share of users is of {number}. In 95 of 100 cases a share is in the interval beside "
+        f"it.{both}"
+    )
 
 
 def _of_groups(release: Release) -> Iterator[str]:
@@ -290,7 +310,8 @@ def _of_groups(release: Release) -> Iterator[str]:
         groups = "1 group" if most == 1 else f"{most:,} groups"
         yield (
             f"A user is counted in at most {groups}. Where users are in more, the number of users "
-            "who hold an item in a group may be larger than its interval says."
+            "who hold an item in a group may be larger than its interval says"
+            f"{', and a share is one of those counted there' * bool(release.users)}."
         )
 
 

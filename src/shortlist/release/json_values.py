@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from shortlist.parameters import ShareOfUsers
 from shortlist.privacy.stored import stored
 from shortlist.release._columns import described_columns, iso_texts, table_of
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 FORMAT = "shortlist.release"
 VERSION = 4
 OLDEST = 2  # which is read; 3 was that of what has groups, and neither knew ends of intervals
+
+_T = TypeVar("_T")
 
 AnyMechanism: TypeAlias = "Mechanism | LoadedMechanism"
 
@@ -57,11 +60,17 @@ def floor_of(mechanism: AnyMechanism) -> int | None:
     return _parameter(mechanism, "min_users")
 
 
-def _parameter(mechanism: AnyMechanism, name: str) -> int | None:
+def share_of_users(mechanism: AnyMechanism) -> ShareOfUsers | None:
+    """Of how many users counts are told as shares, or None where these were not asked for."""
+    value = _parameter(mechanism, "share_of_users", str)
+    return None if value is None else ShareOfUsers(value)
+
+
+def _parameter(mechanism: AnyMechanism, name: str, kind: type[_T] = int) -> _T | None:  # type: ignore[assignment]  # the usual kind
     """Of the mechanism, or of the outermost that it wraps and that has it."""
     parameters: object = mechanism.parameters()
     while isinstance(parameters, Mapping):
-        if isinstance(value := parameters.get(name), int):
+        if isinstance(value := parameters.get(name), kind):
             return value
         parameters = parameters.get("selection")  # around which it is
     return None

@@ -13,12 +13,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist._version import __version__
 from shortlist.errors import InputError, Words, written
+from shortlist.parameters import ShareOfUsers
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.privacy.stored import cost_from
-from shortlist.release._columns import RANK, SCORE, columns_in_file, series_of
+from shortlist.release._columns import RANK, SCORE, USERS, columns_in_file, series_of
 from shortlist.release._others import Others
 from shortlist.release.about import About
-from shortlist.release.json_values import FORMAT, OLDEST, VERSION, LoadedMechanism
+from shortlist.release.json_values import (
+    FORMAT,
+    OLDEST,
+    VERSION,
+    LoadedMechanism,
+    share_of_users,
+)
 from shortlist.release.noisy_scores import Scores
 from shortlist.release.release import GivenBefore, Release
 from shortlist.release.saving import METADATA
@@ -201,6 +208,7 @@ def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
         _require_ranks(items, frame[_of(str, ranks)], by)
     mechanism = about["mechanism"]
     parameters = _of(dict, _number(mechanism["parameters"]))
+    loaded = LoadedMechanism(_of(str, mechanism["name"]), parameters)
     noise, scores = about["scores"], named[SCORE.key]
     if (noise is None) != (scores is None):
         raise InputError("it has scores without their noise, or noise without scores")
@@ -209,11 +217,12 @@ def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
         items=items,
         scores=None if noise is None else _scores(noise, frame[scores]),
         guarantee=_guarantee(about["guarantee"]),
-        mechanism=LoadedMechanism(_of(str, mechanism["name"]), parameters),
+        mechanism=loaded,
         by=by,
         budget=_of(str, about.get("budget", "")),
         given_before=_given_before(about.get("given_before")),
         others=_others(about.get("others"), parameters),
+        users=_users(frame, named.get(USERS.key), share_of_users(loaded)),
         about=About.from_json(_of(dict, about.get("about", {}))),
     )
 
@@ -259,6 +268,17 @@ def _others(described: Any, parameters: Mapping[str, object]) -> Others | None:
     if (described is None) == ("others_share" in parameters):
         raise InputError("it says what is not in the list unasked, or was asked and does not")
     return None if described is None else Others.from_json(_of(dict, described), parameters)
+
+
+def _users(frame: pl.DataFrame, name: str | None, share: ShareOfUsers | None) -> list[int] | None:
+    if (name is None) != (share is None):
+        raise InputError("it tells shares of users unasked, or was asked and does not")
+    if name is None:
+        return None
+    users = frame[name]
+    if users.null_count() or (share is ShareOfUsers.STATED and users.min() < 1):  # type: ignore[operator]  # a number
+        raise InputError("one of its numbers of users is missing, or is none")
+    return users.to_list()
 
 
 def _guarantee(described: Mapping[str, Any]) -> Guarantee:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.release._others import Others
 from shortlist.release.about import NOTHING_SAID, About
-from shortlist.release.noisy_scores import Scores
+from shortlist.release.noisy_scores import Scores, whole_users
 from shortlist.release.release import NONE_CHARGED, Release
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def make_release(  # noqa: PLR0913 - all that is released, and what is said of i
     the plan says what they measure.
     """
     items = _fresh(items)
-    scores = selection.scores
+    scores, users = selection.scores, selection.users
     order = None
     if question.keeps_order:
         order = selection.positions.argsort()
@@ -48,6 +48,7 @@ def make_release(  # noqa: PLR0913 - all that is released, and what is said of i
     if order is not None:
         items = items[order]
         scores = None if scores is None else scores[order]
+        users = None if users is None else users[order]
     labelled = None
     # By what the plan promises, and not by what this selection has: there is a column of
     # scores in every release of a plan, or in none.
@@ -70,6 +71,7 @@ def make_release(  # noqa: PLR0913 - all that is released, and what is said of i
         by=by,
         budget=budget,
         others=others,
+        users=None if users is None else whole_users(users),
         about=about,
     )
 

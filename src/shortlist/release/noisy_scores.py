@@ -7,9 +7,12 @@ import reprlib
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from shortlist.draws.reach import LEAST_SD, REACH, reach_of_rounded
+
+if TYPE_CHECKING:
+    from shortlist.draws import Floats
 
 REACHED = "noisy number of users reached"
 """The unit of what items of a hitting set reach first: these add up."""
@@ -86,8 +89,7 @@ class Scores(Sequence[float]):
 
         ends = np.asarray(self.values) + beyond
         whole = np.ceil(ends) if beyond < 0 else np.floor(ends)
-        numbers: list[int] = np.clip(whole, 0, _MOST).astype(np.int64).tolist()
-        return numbers
+        return whole_users(np.maximum(whole, 0))
 
     def reach(self, law: str) -> float:
         """How far noise of that law, "Normal" or "Laplace", reaches in 95 of 100 cases, rounded up.
@@ -141,6 +143,14 @@ class Scores(Sequence[float]):
         values = reprlib.repr(list(self.values))
         shared = "" if self.shared_sd is None else f", shared_sd={self.shared_sd!r}"
         return f"Scores({values}, unit={self.unit!r}, noise_sd={self.noise_sd!r}{shared})"
+
+
+def whole_users(numbers: Sequence[float] | Floats) -> list[int]:
+    """Whole numbers of users, within 64 bits: noise beyond says nothing."""
+    import numpy as np
+
+    whole: list[int] = np.clip(numbers, -_MOST, _MOST).astype(np.int64).tolist()
+    return whole
 
 
 def law_of_counts(parameters: Mapping[str, object]) -> str | None:

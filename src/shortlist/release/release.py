@@ -21,6 +21,7 @@ from shortlist.release.json_values import (
     described,
     described_mechanism,
     records,
+    share_of_users,
 )
 from shortlist.release.noisy_scores import Scores
 from shortlist.release.rendering import html, markdown, rich, text
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from rich.console import RenderableType
+
+    from shortlist.parameters import ShareOfUsers
 
 NONE_CHARGED = "none was charged"
 """What a release says of budgets where its source has none."""
@@ -93,6 +96,9 @@ class Release:
             paid for it, and of which day; None for a new answer. The table may have changed since.
         others: What is not in the list, where `others=True` asked for it: how many users hold none
             of its items, and which share of the pairs of a user and an item it covers; else None.
+        users: Of each item, of how many users its count is told as a share: of all in the table, or
+            in the item's group, with noise; or as many as were stated. None where no shares were
+            asked for.
         about: What it is of: `dataset`, `as_of`, `title`, `note`, and `made_on` which day, by which
             `version`; each is None where that is not known.
 
@@ -108,6 +114,7 @@ class Release:
     budget: str
     given_before: GivenBefore | None
     others: Others | None
+    users: tuple[int, ...] | None
     about: About
     _frame: pl.DataFrame
 
@@ -123,10 +130,13 @@ class Release:
         budget: str = NONE_CHARGED,
         given_before: GivenBefore | None = None,
         others: Others | None = None,
+        users: Sequence[int] | None = None,
         about: About = NOTHING_SAID,
     ) -> None:
         if scores is not None and len(scores) != items.height:
             raise ValueError("as many scores as items are needed.")
+        if users is not None and len(users) != items.height:
+            raise ValueError("as many numbers of users as items are needed.")
         if list(by) != items.columns[: len(by)] or len(by) >= items.width:
             raise ValueError("the columns of groups are the first ones, and not all.")
         vars(self).update(
@@ -138,6 +148,7 @@ class Release:
             budget=budget,
             given_before=given_before,
             others=others,
+            users=None if users is None else tuple(users),
             about=about,
             _frame=items.clone(),
         )
@@ -223,6 +234,7 @@ class Release:
             question=self.question,
             items=frame.drop(self.by),
             scores=None if scores is None else scores[places.start : places.stop],
+            users=None if self.users is None else self.users[places.start : places.stop],
             guarantee=self.guarantee,
             mechanism=self.mechanism,
             budget=self.budget,
@@ -234,6 +246,11 @@ class Release:
     def k(self) -> int | None:
         """How many items were asked for; None where the question names no number."""
         return asked_for(self.mechanism)
+
+    @property
+    def share_of_users(self) -> ShareOfUsers | None:
+        """Of how many users counts are told as shares; None where no shares were asked for."""
+        return share_of_users(self.mechanism)
 
     @property
     def reached(self) -> tuple[int, int, int] | None:
@@ -262,7 +279,9 @@ class Release:
         (UInt32) are then the best and the worst rank that the item may have by its number of users,
         among the items listed, or among those of its group: in 95 of 100 cases all of these, in
         all groups, are right together. A `clipped_count` (Float64) is usually below the number of
-        users, which is `count_low` or more in 95 of 100 cases. All other scores are Float64. The
+        users, which is `count_low` or more in 95 of 100 cases. All other scores are Float64. Where
+        it was asked for, `share` is the share of `users` (Int64) who hold an item: from `share_low`
+        to `share_high` (Float64, from 0 to 1) in 95 of 100 cases. The
         columns of groups stand before the rank, which begins anew in each group.
 
         Which columns there are, and their types, follow from the plan, also where no item came out.
@@ -397,7 +416,7 @@ class Release:
         mechanism = described_mechanism(self.mechanism)
         return (
             *(self.question, self.by, self.scores, self.guarantee, mechanism),
-            *(self.budget, self.given_before, self.others, self.about),
+            *(self.budget, self.given_before, self.others, self.users, self.about),
         )
 
     def __eq__(self, other: object) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shortlist.errors import PYTHON, Face, Words
+from shortlist.parameters import ShareOfUsers
 from shortlist.release._columns import (
     SCORE,
     columns_for_people,
@@ -112,6 +113,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
             *([("items", release.about.items)] if release.about.items else ()),
             *_scores(release, face),
             *([("others", str(release.others))] if release.others else ()),
+            *_users(release),
             *([("note", intact(release.about.note))] if release.about.note else ()),
             *([("budget", harmless(release.budget))] if release.budget else ()),
             *([("given before", str(release.given_before))] if release.given_before else ()),
@@ -265,6 +267,21 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
         about += "; the ranks were drawn apart from the scores"
     heading = next(c.name for c in columns_for_people(release) if c.added is SCORE)
     yield visible(heading), harmless(about)
+
+
+def _users(release: Release) -> Iterator[tuple[str, str]]:
+    """Of how many users counts are told as shares."""
+    users, kind = release.users, release.share_of_users
+    if not users or kind is None:
+        return
+    if kind is ShareOfUsers.STATED:
+        yield "share of users", f"of {users[0]:,} users, as was stated"
+        return
+    number = "of all users in a group" if release.by else f"of all users, about {users[0]:,}"
+    yield (
+        "share of users",
+        f"{number}, counted in the same noise; in 95 of 100 cases a share is in its interval",
+    )
 
 
 def _of_reach(release: Release, scores: Scores) -> str:

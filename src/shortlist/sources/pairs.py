@@ -16,7 +16,7 @@ from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
 from shortlist.errors import InputError, Words, in_quotes
-from shortlist.parameters import GroupItems, require_count, require_option
+from shortlist.parameters import GroupItems, ShareOfUsers, require_count, require_option
 from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Bounds, Usual
 from shortlist.questions import Domain, HittingSet, TopK, UserCounts
@@ -130,7 +130,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             anything with a method `charge(plan)`, which refuses by raising an error. None to
             charge nothing.
         users: About how many users there are, if everybody may know that: then a delta above one
-            over this number is warned of. Do not count them in the table for it.
+            over this number is warned of, and counts of a list can be told as shares of it. Do not
+            count them in the table for it.
         dataset: What the data set is called: a public text of one line, which every release shows.
             By default what its budget calls it; another name is refused.
         as_of: As of when its rows are: a date, or a public text of one line, likewise.
@@ -619,6 +620,7 @@ class Pairs(Source):
         delta: float = 0.0,
         share: Fraction | str | None = None,
         mechanism: object = None,
+        share_of_users: ShareOfUsers | None = None,
         by: str | Sequence[str] | None = None,
         max_groups_per_user: int = 1,
         public_groups: object = None,
@@ -638,12 +640,18 @@ class Pairs(Source):
         counted in at most `max_groups_per_user` of them. Where users are in more, a number of users
         may be larger than its interval says.
 
+        With `share_of_users=sl.ShareOfUsers.COUNTED` each count is told as a share of all users,
+        too, or of those in its group, with an interval: the number of users is counted as one more
+        item would be, so that of a long list there is hardly more noise. With `STATED` it is a
+        share of the `users` of the source, and costs nothing.
+
         Args:
             items: As `of_items`; None where the source has `public_items`.
             epsilon: As in `plan`.
             delta: As in `plan`. It may be 0; of more than a few items one makes the noise less.
             share: As in `plan`.
             mechanism: As in `plan`; with `by`, one that looks at counts.
+            share_of_users: As in `shortlist.UserCounts`.
             by: As in `grouped`; None for one count of each item.
             max_groups_per_user: As in `grouped`; with more there is more noise.
             public_groups: As in `grouped`; they go with `by`.
@@ -669,7 +677,7 @@ class Pairs(Source):
             by, max_groups_per_user, GroupItems.SHARED, public_groups
         )
         plan = asked.plan(
-            UserCounts(),
+            UserCounts(share_of_users),
             epsilon=epsilon,
             delta=delta,
             share=share,

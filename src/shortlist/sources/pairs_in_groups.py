@@ -10,6 +10,7 @@ from shortlist.engines import Engine
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups
 from shortlist.errors import InputError, Words
+from shortlist.parameters import ShareOfUsers
 from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Bounds
 from shortlist.questions import Domain, Question, TopK, UserCounts
@@ -139,13 +140,14 @@ class Groups(Source):
         )
         return plan.run(random, reuse=reuse)
 
-    def user_counts(
+    def user_counts(  # noqa: PLR0913 - a question, and what its list is called
         self,
         *,
         epsilon: float | None = None,
         delta: float = 0.0,
         share: Fraction | str | None = None,
         mechanism: object = None,
+        share_of_users: ShareOfUsers | None = None,
         title: str | None = None,
         note: str | None = None,
         random: Bits | None = None,
@@ -159,7 +161,7 @@ class Groups(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         plan = self.plan(
-            UserCounts(),
+            UserCounts(share_of_users),
             epsilon=epsilon,
             delta=delta,
             share=share,

@@ -115,6 +115,7 @@ class Source(StaysHere):
         """
         require_question(question)
         engine = self._engine_for(question)
+        question = question.asked_of(self._users, by=engine.by)
         choose = partial(
             mechanism_for,
             question,

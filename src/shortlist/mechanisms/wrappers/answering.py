@@ -209,6 +209,13 @@ def _with_reach(question: HittingSet, asked: AskedFor) -> Mechanism:
 @answering.register
 def _counted(question: UserCounts, asked: AskedFor) -> Mechanism:
     """What counts each item of a list, of which everybody knows how long it is."""
+    if question.share_of_users is not None and "share_of_users" not in asked.kind.fields():
+        raise InputError(
+            "{kind} tells no shares of users",
+            "omit it, or omit {mechanism}",
+            given={"share_of_users": ...},
+            kind=asked.kind,
+        )
     if asked.given["n_items"] is None:
         raise InputError(
             "{question}: how much noise is needed depends on the number of items, which only the "

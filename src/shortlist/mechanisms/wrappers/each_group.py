@@ -111,8 +111,8 @@ class EachGroup(Wrapper):
 
     @property
     def wants(self) -> Wants:
-        bound = self.selection.wants.bound
-        return Wants(self.evidence, bound, groups=self.max_groups_per_user)
+        each = self.selection.wants
+        return replace(each, kind=self.evidence, groups=self.max_groups_per_user)
 
     @property
     def names_private_items(self) -> bool:
@@ -164,7 +164,11 @@ class EachGroup(Wrapper):
         answers = [(start, self.selection.select(own, draws)) for start, own in groups]
         positions = np.concatenate([start + each.positions for start, each in answers])
         scores = [each.scores for _, each in answers if each.scores is not None]
+        users = [each.users for _, each in answers if each.users is not None]
         # Which way a choice went is released of no group, since there may be one without a choice.
         return answers[0][1]._replace(
-            positions=positions, scores=np.concatenate(scores) if scores else None, branch=None
+            positions=positions,
+            scores=np.concatenate(scores) if scores else None,
+            users=np.concatenate(users) if users else None,
+            branch=None,
         )
