@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from shortlist.engines import Engine
 from shortlist.engines.items_together import ItemsTogether
 from shortlist.engines.rows_in_memory import RowsInMemory
-from shortlist.engines.rows_in_table import RowsInTable
 from shortlist.errors import InputError, is_whole
 from shortlist.parameters import MOST_ITEMS
 from shortlist.plan import Chargeable
@@ -17,6 +17,9 @@ from shortlist.questions import Domain, Question, TopK
 from shortlist.release import About
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import Source
+
+if TYPE_CHECKING:
+    from shortlist.engines.rows_in_table import RowsInTable
 
 _MOST = 3
 MAX_TOGETHER_PER_USER = 2_000
