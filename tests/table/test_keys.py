@@ -1,4 +1,5 @@
 from datetime import UTC, date, datetime
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -7,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.table import coding
-from shortlist.table.coding import code
+from shortlist.table import coding, open_table
+from shortlist.table.coding import CategoryCoder, code
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 EXTREMES = st.sampled_from([-(2**63), -1, 0, 2**31, 2**32, 2**63 - 1])
@@ -183,3 +184,48 @@ def test_text_is_not_kept_with_the_piece_it_came_in():
     assert apart.to_list() == ["", "\u00e9", "e\0", piece[999]]
     assert kept_bytes(few) > 10_000
     assert kept_bytes(apart) < 200
+
+
+KINDS_OF_CATEGORIES = [pl.Categorical(), pl.Enum(["z", "a", "unused", "b"])]
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_CATEGORIES, ids=["categorical", "enum"])
+def test_categories_are_the_codes_of_their_texts(kind):
+    texts = pl.Series("page", ["b", "a", "b", "z", "a"])
+    of_texts, of_numbers = code([texts]), code([texts.cast(kind)])
+    assert of_numbers.codes.tolist() == of_texts.codes.tolist() == [0, 1, 0, 2, 1]
+    assert of_numbers.take(np.arange(3)).equals(of_texts.take(np.arange(3)))
+    assert of_numbers.find(pl.DataFrame({"page": ["unused", "a"]})).tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_CATEGORIES, ids=["categorical", "enum"])
+def test_a_frame_of_categories_is_read_as_one_of_texts(kind):
+    rows = {"user": ["a", None, "b", "a"], "page": ["z", "b", None, "a"]}
+    texts = pl.DataFrame(rows)
+    tables = (open_table(held, user="user", items=["page"]) for held in (texts, texts.cast(kind)))
+    (users, pages), (same_users, same_pages) = (table.pairs() for table in tables)
+    assert same_users.codes.tolist() == users.codes.tolist() == [0, 0]
+    assert same_pages.take(same_pages.codes).equals(pages.take(pages.codes))
+
+
+def test_a_text_that_has_two_numbers_is_one_key():
+    """As in a dictionary of Arrow that holds it twice: a user must not become two."""
+
+    class TwoNumbers(NamedTuple):
+        numbers: pl.Series
+        texts: pl.Series
+
+        def is_empty(self):
+            return self.numbers.is_empty()
+
+        def to_physical(self):
+            return self.numbers
+
+        def gather(self, rows):
+            return self.texts.gather(rows)
+
+    numbers = pl.Series([0, 1, 2, 1, 0], dtype=pl.UInt32)
+    coder = CategoryCoder(pl.Series("user", dtype=pl.Categorical), 5)
+    coder.append(TwoNumbers(numbers, pl.Series("user", ["a", "b", "a", "b", "a"])))
+    keys = coder.keys()
+    assert (keys.codes.tolist(), keys.size) == ([0, 1, 0, 1, 0], 2)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.errors import InputError
-from shortlist.table.key_types import fits_numpy
+from shortlist.table.key_types import fits_numpy, is_of_categories
 from shortlist.table.keys import CodedPairs, Distinct, Keys, Offsets, RawKeys, values_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ def _code_column(column: pl.Series) -> Keys:
 
 def _coder(
     like: pl.Series, n_rows: int, of_integers: type[IntegerCoder]
-) -> IntegerCoder | ValueCoder:
+) -> IntegerCoder | ValueCoder | CategoryCoder:
+    if is_of_categories(like.dtype):
+        return CategoryCoder(like, n_rows)
     kind = of_integers if fits_numpy(like.to_physical().dtype) else ValueCoder
     return kind(like, n_rows)
 
@@ -293,6 +295,48 @@ class ValueCoder:
             self._seeds.append(secrets.randbits(64))
         seed = self._seeds[turn]
         return _keyed(values, seed) if turn >= _FAST_TURNS else values.hash(seed).to_numpy()
+
+
+class CategoryCoder:
+    """Codes of texts that come as numbers, so that each text is compared once.
+
+    What no row holds gets no code.
+    """
+
+    def __init__(self, like: pl.Series, n_rows: int) -> None:
+        import polars as pl
+
+        self._codes = Growing(np.uint32, n_rows)
+        self._of_number = np.empty(0, np.uint32)  # one more than the code; 0 where there is none
+        self._values = like.cast(pl.String)
+
+    def append(self, values: pl.Series) -> None:
+        if values.is_empty():
+            return
+        numbers = values.to_physical().to_numpy()
+        beyond = int(numbers.max()) + 1 - len(self._of_number)
+        if beyond > 0:
+            self._of_number = np.append(self._of_number, np.zeros(beyond, np.uint32))
+        codes = self._of_number[numbers]
+        if not codes.all():
+            self._take(values, numbers, np.flatnonzero(codes == 0))
+            codes = self._of_number[numbers]
+        np.subtract(codes, 1, out=self._codes.room(len(numbers)))
+
+    def keys(self) -> Keys:
+        # Of a dictionary of Arrow that holds a text twice, Polars may have two numbers.
+        texts, codes = code([self._values]), self._codes.filled
+        if texts.size < len(self._values):
+            codes = texts.codes[codes]
+        return Keys(codes, texts.size, texts.coding)
+
+    def _take(self, values: pl.Series, numbers: NDArray[np.integer], new: NDArray[np.intp]) -> None:
+        """Give the next codes to what first stands in these rows, in its order."""
+        import polars as pl
+
+        first = np.sort(new[np.unique(numbers[new], return_index=True)[1]])
+        self._of_number[numbers[first]] = np.arange(1, len(first) + 1) + len(self._values)
+        self._values.append(values.gather(first).cast(pl.String))
 
 
 def _keyed(values: pl.Series, seed: int) -> NDArray[np.uint64]:

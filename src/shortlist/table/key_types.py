@@ -110,10 +110,17 @@ def is_same_kind(found: pl.DataType, declared: pl.DataType) -> bool:
     """
     import polars as pl
 
-    if found == pl.Null or (declared == pl.String and found in (pl.Categorical, pl.Enum)):
+    if found == pl.Null or (declared == pl.String and is_of_categories(found)):
         return True
     read_as = key_type(found)
     return read_as is not None and kind_of(read_as) == kind_of(declared)
+
+
+def is_of_categories(dtype: pl.DataType) -> bool:
+    """Whether values are numbers of texts."""
+    import polars as pl
+
+    return dtype in (pl.Categorical, pl.Enum)
 
 
 def is_datable(column: pl.Series) -> bool:

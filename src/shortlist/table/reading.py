@@ -17,7 +17,13 @@ from shortlist.table._filters_in_memory import as_declared, kept, texts_of
 from shortlist.table._frames import open_frame
 from shortlist.table._paths import NamedFile, files_of, is_list_of_paths
 from shortlist.table.formats import Writing
-from shortlist.table.key_types import as_keys, as_text, is_datable, is_same_kind
+from shortlist.table.key_types import (
+    as_keys,
+    as_text,
+    is_datable,
+    is_of_categories,
+    is_same_kind,
+)
 from shortlist.table.part import Cause, TablePart, origin_of
 from shortlist.table.row_filters import RowFilter
 from shortlist.table.scans import StandardInput, open_file, open_standard_input
@@ -69,16 +75,27 @@ def _require_use(writing: Writing, parts: list[TablePart]) -> None:
 
 
 def rows_of(
-    parts: list[TablePart], types: Mapping[str, pl.DataType], where: RowFilter | None = None
+    parts: list[TablePart],
+    types: Mapping[str, pl.DataType],
+    where: RowFilter | None = None,
+    *,
+    with_categories: bool = False,
 ) -> pl.LazyFrame:
     """The named columns of all parts, one below the other, cast to `types`; of rows that are kept.
 
     No cast changes what kind of values they are: a type that a library found by looking at
     the rows may depend on one of them, and would change how all others are written.
+
+    Args:
+        parts: The table.
+        types: The columns, and as what each is read.
+        where: Which rows are kept.
+        with_categories: Whether a frame's columns of categories stay as they are.
     """
     import polars as pl
 
-    rows = pl.concat([_conformed(part, types, where) for part in parts])
+    as_read = [_conformed(part, types, where, with_categories=with_categories) for part in parts]
+    rows = pl.concat(as_read)
     if any(part.is_divided for part in parts):
         # As a stream, the time that Polars takes grows with the square of the number of files.
         return rows.collect(engine="in-memory").lazy()
@@ -86,7 +103,11 @@ def rows_of(
 
 
 def _conformed(
-    part: TablePart, types: Mapping[str, pl.DataType], where: RowFilter | None
+    part: TablePart,
+    types: Mapping[str, pl.DataType],
+    where: RowFilter | None,
+    *,
+    with_categories: bool,
 ) -> pl.LazyFrame:
     import polars as pl
 
@@ -100,7 +121,12 @@ def _conformed(
         found = rows.collect_schema()
     if where is not None:
         rows = rows.filter(kept(where, found))
-    return rows.select(as_keys(name, found[name], dtype) for name, dtype in types.items())
+    numbered = with_categories and not part.is_file  # alike in all rows
+    stay = {name for name in types if numbered and is_of_categories(found[name])}
+    return rows.select(
+        pl.col(name) if name in stay else as_keys(name, found[name], dtype)
+        for name, dtype in types.items()
+    )
 
 
 def _of_kind(column: pl.Series, part: TablePart, dtype: pl.DataType | None) -> pl.Series:

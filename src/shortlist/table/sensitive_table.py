@@ -145,9 +145,9 @@ class SensitiveTable(CheckedTable):
 
     def _coded(self) -> Iterator[Any]:
         in_parquet = all(part.kind == "Parquet" for part in self.parts)
-        rows = rows_of(self.parts, self.columns, self.where)
+        rows = rows_of(self.parts, self.columns, self.where, with_categories=True)
         n_rows, pieces = read_pieces(rows, streamed=in_parquet)
-        return code_each(map(self._with_dates, pieces), self.columns, n_rows)
+        return code_each(map(self._with_dates, pieces), rows.collect_schema(), n_rows)
 
     def _with_dates(self, piece: pl.DataFrame) -> pl.DataFrame:
         """The piece, whose items could all be shown; users never are."""
