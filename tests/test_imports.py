@@ -74,7 +74,7 @@ ALLOWED = {
     "questions": {"errors", "parameters"},
     "draws": {"errors", "kernels", "runtime"},
     "bits": {"draws"},
-    "evidence": {"draws", "errors", "kernels", "runtime"},
+    "evidence": {"draws", "errors", "kernels", "parameters", "runtime"},
     "algorithms": {"draws", "errors", "evidence", "kernels", "privacy", "runtime"},
     "bounds": {"draws", "errors"},
     "experiments": {"algorithms", "draws", "errors", "evidence", "kernels"},
@@ -87,7 +87,7 @@ ALLOWED = {
     "table": {"databases", "draws", "errors", "kernels", "runtime"},
     "stores": {"databases", "draws", "errors", "evidence", "parameters", "runtime", "table"},
     "engines": {
-        "databases", "draws", "errors", "evidence", "runtime", "stores", "table",
+        "databases", "draws", "errors", "evidence", "parameters", "runtime", "stores", "table",
     },
     "release": {
         "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
@@ -120,14 +120,14 @@ ALLOWED = {
     "audit.visible_answers": {"audit.stand_ins", "draws", "mechanisms"},
     "audit.findings": set(),
     "audit.audited_parameters": {"mechanisms", "parameters"},
-    "audit.universes": {"draws", "errors", "evidence", "mechanisms"},
+    "audit.universes": {"draws", "errors", "evidence", "mechanisms", "parameters"},
     "audit.exact": {
         "algorithms", "audit.audited_parameters", "audit.findings", "audit.stand_ins",
         "audit.universes", "audit.visible_answers", "draws", "errors", "evidence", "mechanisms",
         "privacy",
     },
     "audit.transcripts": {
-        "audit.findings", "draws", "evidence", "mechanisms", "privacy",
+        "audit.findings", "draws", "evidence", "mechanisms", "parameters", "privacy",
     },
     "audit.samples": {
         "audit.findings", "audit.stand_ins", "audit.universes", "audit.visible_answers",

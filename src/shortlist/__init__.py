@@ -28,10 +28,18 @@ if TYPE_CHECKING:
     from shortlist._version import __version__
     from shortlist.budget.ledger import Budget
     from shortlist.errors import InputError, WeakPrivacyWarning
-    from shortlist.parameters import GroupItems, ShareOfUsers
+    from shortlist.parameters import Direction, GroupItems, ShareOfUsers
     from shortlist.plan import Plan, Reuse
     from shortlist.privacy.guarantee import Guarantee
-    from shortlist.questions import Domain, HittingSet, Rank, TopK, UserCounts
+    from shortlist.questions import (
+        BottomScores,
+        Domain,
+        HittingSet,
+        Rank,
+        TopK,
+        TopScores,
+        UserCounts,
+    )
     from shortlist.release import Release
     from shortlist.release.differences import Difference, diff
     from shortlist.release.loading import load
@@ -39,22 +47,26 @@ if TYPE_CHECKING:
     from shortlist.sources.counts import Counts, counts
     from shortlist.sources.pairs import Pairs, pairs
     from shortlist.sources.pairs_in_groups import Groups
+    from shortlist.sources.scores import ItemScores, scores
     from shortlist.sources.store import Store, store
     from shortlist.table.public_items import IN_TABLE
     from shortlist.table.row_filters import days
 
 __all__ = [
     "IN_TABLE",
+    "BottomScores",
     "Budget",
     "Comparisons",
     "Counts",
     "Difference",
+    "Direction",
     "Domain",
     "GroupItems",
     "Groups",
     "Guarantee",
     "HittingSet",
     "InputError",
+    "ItemScores",
     "Pairs",
     "Plan",
     "Rank",
@@ -63,6 +75,7 @@ __all__ = [
     "ShareOfUsers",
     "Store",
     "TopK",
+    "TopScores",
     "UserCounts",
     "WeakPrivacyWarning",
     "__version__",
@@ -80,15 +93,18 @@ __all__ = [
     "pairs",
     "privacy",
     "progress",
+    "scores",
     "store",
     "stores",
 ]
 
 _HOMES = {
+    "BottomScores": "shortlist.questions",
     "Budget": "shortlist.budget.ledger",
     "Comparisons": "shortlist.sources.comparisons",
     "Counts": "shortlist.sources.counts",
     "Difference": "shortlist.release.differences",
+    "Direction": "shortlist.parameters",
     "Domain": "shortlist.questions",
     "GroupItems": "shortlist.parameters",
     "ShareOfUsers": "shortlist.parameters",
@@ -97,6 +113,7 @@ _HOMES = {
     "HittingSet": "shortlist.questions",
     "IN_TABLE": "shortlist.table.public_items",
     "InputError": "shortlist.errors",
+    "ItemScores": "shortlist.sources.scores",
     "Pairs": "shortlist.sources.pairs",
     "Plan": "shortlist.plan",
     "Rank": "shortlist.questions",
@@ -104,6 +121,7 @@ _HOMES = {
     "Reuse": "shortlist.plan",
     "Store": "shortlist.sources.store",
     "TopK": "shortlist.questions",
+    "TopScores": "shortlist.questions",
     "UserCounts": "shortlist.questions",
     "WeakPrivacyWarning": "shortlist.errors",
     "__version__": "shortlist._version",
@@ -113,6 +131,7 @@ _HOMES = {
     "diff": "shortlist.release.differences",
     "load": "shortlist.release.loading",
     "pairs": "shortlist.sources.pairs",
+    "scores": "shortlist.sources.scores",
     "store": "shortlist.sources.store",
 }
 

@@ -26,6 +26,7 @@ from shortlist.strength import SCALE
 
 MOST_ITEMS = 2**32
 """The most items of a table, and the most ids of a store."""
+_LEAST = 1e-100  # whose steps, and products, are doubles with all their digits
 
 
 class Option(Enum):
@@ -50,6 +51,21 @@ class ShareOfUsers(Option):
 
     COUNTED = "counted"
     """Of all users in the table, or in the group: one count more, in noise like the others."""
+
+
+class Direction(Option):
+    """Which way one user moves scores: privacy hangs on it."""
+
+    ONE = "one"
+    """Of any two tables with and without a user, one has no score below the other's."""
+
+    ANY = "any"
+    """One user may raise some scores and lower others. Noise is about twice as large."""
+
+    @property
+    def spread(self) -> int:
+        """How often the sensitivity goes into what one user moves two scores apart at most."""
+        return 1 if self is Direction.ONE else 2
 
 
 def require_epsilon(name: str, value: float) -> float:
@@ -167,6 +183,17 @@ def require_number(name: str, value: float) -> float:
     return float(value)
 
 
+def require_sensitivity(name: str, value: float) -> float:
+    """Require how far one user moves a score: a number above 0, and of a usual size."""
+    if not _LEAST <= as_float(value) <= 1 / _LEAST:
+        raise InputError(
+            "must be a number above 0, and finite: the most by which one user moves any score",
+            "from 1e-100 to 1e100 all are taken",
+            given={name: value},
+        )
+    return float(value)
+
+
 def require_contraction(name: str, value: float) -> float:
     """Require a bound of a random walk's ergodicity coefficient, below 1; it is rounded up."""
     if not 0 <= as_float(value) <= 1 - 1e-6:
@@ -186,6 +213,7 @@ DeltaOfDomain = Annotated[float, require_delta_of_domain]
 Whole = Annotated[int, require_count]
 Share = Annotated[float, require_share]
 Number = Annotated[float, require_number]
+Sensitivity = Annotated[float, require_sensitivity]
 Contraction = Annotated[float, require_contraction]
 
 _Check = Callable[[str, Any], Any]

@@ -23,6 +23,7 @@ from shortlist.evidence import (
     Outcomes,
     PrivateCounts,
     PublicCounts,
+    PublicScores,
     UserGroups,
     UserSets,
     WeightedHistogram,
@@ -33,8 +34,8 @@ from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
 from shortlist.mechanisms.wrappers import AskedFor, answering_in_groups
-from shortlist.parameters import GroupItems, require_delta
-from shortlist.questions import Domain, HittingSet, Question, Rank, TopK, UserCounts
+from shortlist.parameters import Option, require_delta
+from shortlist.questions import Domain, HittingSet, Question, Rank, TopK, TopScores, UserCounts
 from shortlist.strength import BETTER, Strength, of_delta, of_epsilon, usual_delta
 
 
@@ -52,8 +53,8 @@ class Usual:
         return f"{self.bound} (usual)"
 
 
-Bounds = Mapping[str, int | Usual | GroupItems | None]
-"""What one user is in, None where nothing bounds it; and of which kind items are: as fields."""
+Bounds = Mapping[str, int | float | Usual | Option | None]
+"""What one user is in or moves, None where nothing bounds it; and of which kind items are."""
 
 _DEFAULTS: dict[tuple[type[Question], type], str] = {
     (TopK, WeightedHistogram): "AdaptiveTopK",
@@ -61,6 +62,7 @@ _DEFAULTS: dict[tuple[type[Question], type], str] = {
     (TopK, PrivateCounts): "LimitedDomain",
     (TopK, PublicCounts): "JointOrPeel",
     (TopK, View): "ThresholdTopK",
+    (TopScores, PublicCounts): "JointOrPeel",
     (Domain, WeightedHistogram): "AdaptiveGaussian",
     (HittingSet, WeightedHistogram): "AdaptiveHittingSet",
     (HittingSet, PublicCounts): "UserPeeling",
@@ -132,6 +134,7 @@ def mechanism_for(
         InputError: The mechanism does not answer this question, or a parameter is out of range.
     """
     question.require(items_are_public=engine.items_are_public)
+    _require_scores(question, engine)
     asked = mechanism
     if mechanism is None:
         asked = default_mechanism(question, engine, bounds, accounting)
@@ -156,6 +159,23 @@ def mechanism_for(
     _require_delta_is_used(chosen, delta)
     engine.require(chosen.wants)
     return chosen
+
+
+def _require_scores(question: Question, engine: Engine) -> None:
+    """Refuse a question about scores where there are counts, and one about users in scores."""
+    of_scores = isinstance(question, TopScores)
+    if of_scores and PublicScores not in engine.can_show:
+        raise InputError(
+            "{question}: it asks about scores, and these are numbers of users",
+            "ask for {top_k}; or give scores, by {sl.scores}",
+            question=question.name,
+        )
+    if not of_scores and PublicScores in engine.can_show:
+        raise InputError(
+            "{question}: it asks about numbers of users, and these are scores",
+            "ask for the k items of the largest scores, or of the smallest",
+            question=question.name,
+        )
 
 
 def _groups_per_user(engine: Engine, bounds: Bounds) -> int | None:
@@ -236,8 +256,14 @@ def _ignores_known(kind: type[Mechanism], engine: Engine) -> bool:
     return engine.n_known > 0 and not kind.takes_known_items
 
 
-def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputError | None:
-    if not isinstance(question, kind.question):
+def _misasked(kind: type[Mechanism], question: Question, engine: Engine) -> InputError | None:
+    if PublicScores in engine.can_show and not kind.reads_unit:
+        return InputError(
+            "it looks at numbers of users, and these are scores",
+            "omit {mechanism}",
+            given={"mechanism": kind},
+        )
+    if not issubclass(question.selects_as or type(question), kind.question):
         return InputError(
             "it answers {answered}, not {asked}",
             "omit {mechanism}, or give one for {asked}",
@@ -245,6 +271,12 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
             answered=reference(kind.question.method()),
             asked=reference(question.method()),
         )
+    return None
+
+
+def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputError | None:
+    if (misasked := _misasked(kind, question, engine)) is not None:
+        return misasked
     if engine.items_are_public and kind.discovers:
         return InputError(
             "it discovers private items, and these are public",

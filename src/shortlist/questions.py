@@ -13,12 +13,14 @@ __all__ = [
     "FLOOR_SHARE",
     "OTHERS_SHARE",
     "REACH_SHARE",
+    "BottomScores",
     "Domain",
     "HittingSet",
     "KItems",
     "Question",
     "Rank",
     "TopK",
+    "TopScores",
     "UserCounts",
     "WithCounts",
     "WithFloor",
@@ -47,10 +49,12 @@ class Question:
     Class attributes:
         name: What it is called as a command, such as "top-k".
         keeps_order: Whether items stand in the order of the list that everybody knows.
+        selects_as: The question whose mechanisms select its items; None for its own.
     """
 
     name: ClassVar[str]
     keeps_order: ClassVar[bool] = False
+    selects_as: ClassVar[type[Question] | None] = None
 
     @property
     def leaves_out(self) -> bool:
@@ -270,6 +274,57 @@ class Rank(KItems):
     """
 
     name: ClassVar[str] = "rank"
+
+
+@dataclass(frozen=True)
+class TopScores(KItems):
+    """The k items of the largest scores, best first.
+
+    Attributes:
+        k: How many items, at least 1.
+        score_share: A share of the budget, between 0 and 1, for a noisy score of each selected
+            item; None for that of `noisy_scores`.
+        noisy_scores: Whether to have such scores, by default for 0.15 of the budget.
+
+    Raises:
+        InputError: An attribute is out of range.
+
+    >>> TopScores(20).share_of_scores, TopScores(20, noisy_scores=True).share_of_scores
+    (None, 0.15)
+    """
+
+    score_share: Share | None = None
+    noisy_scores: bool = False
+
+    name: ClassVar[str] = "top-scores"
+    selects_as: ClassVar[type[Question] | None] = TopK
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.noisy_scores, bool):
+            raise InputError("must be True or False", given={"noisy_scores": self.noisy_scores})
+
+    @property
+    def share_of_scores(self) -> float | None:
+        """The share of the budget for scores; None where none are asked for."""
+        asked = self.noisy_scores and self.score_share is None
+        return COUNT_SHARE if asked else self.score_share
+
+
+@dataclass(frozen=True)
+class BottomScores(TopScores):
+    """The k items of the smallest scores, the smallest first.
+
+    Attributes:
+        k: As of `TopScores`.
+        score_share: As of `TopScores`.
+        noisy_scores: As of `TopScores`.
+
+    Raises:
+        InputError: An attribute is out of range.
+    """
+
+    name: ClassVar[str] = "bottom-scores"
 
 
 @dataclass(frozen=True)

@@ -65,10 +65,12 @@ def test_an_option_is_a_setting_only_where_its_row_says_so():
 def test_only_flags_that_say_what_a_list_holds_are_settings():
     """What is typed cannot take it back: the others are meant for one answer."""
     flags = [o for question in Commands.QUESTIONS for o in options_of(question) if o.is_flag]
-    assert {option.key for option in flags if option.settable} == {"noisy-counts", "others"}
+    settable = {option.key for option in flags if option.settable}
+    assert settable == {"noisy-counts", "noisy-scores", "others"}
 
 
 def test_nothing_that_lets_privacy_go_unseen_is_a_setting():
     lets_go = {"seed", "not-private", "public-items-in-table", "show-accesses", "contraction"}
+    lets_go |= {"sensitivity", "direction"}
     assert lets_go <= {option.key for option in OPTIONS if option.less_private}
     assert not any(option.less_private and option.settable for option in OPTIONS)

@@ -13,7 +13,7 @@ import shortlist as sl
 from shortlist import cli
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["first-list", "private-or-public", "histograms", "recipes"]
+PAGES = ["first-list", "private-or-public", "histograms", "scores", "recipes"]
 NOISY = re.compile(r"^ +\d+   .*$", re.MULTILINE)  # a row of an answer
 
 
@@ -73,6 +73,15 @@ def test_a_histogram_takes_your_word(done):
     printed, names = done("histograms")
     assert all(text.startswith("top-k: 3 items") for text in printed)
     assert any("10" in promise for promise in names["release"].guarantee.assumes)
+
+
+def test_scores_take_your_word_too(done):
+    (printed,), names = done("scores")
+    assert printed.startswith("top-scores: 3 items")
+    assert re.search(r"\d +Emma$", printed, re.MULTILINE)
+    told = names["release"].to_polars()
+    assert told["title"].to_list() == ["Emma", "Ulysses", "Dune"]
+    assert {"score", "score_low", "score_high"} <= set(told.columns)
 
 
 def test_the_recipes_do_what_they_say(done):

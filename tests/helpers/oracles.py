@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from helpers import oracles_of_counted_groups as counted_groups
+from helpers import oracles_of_scores as scored
 from helpers import walks
 from helpers.hitting import picks_oracle
 from helpers.losses import hockey_stick, neighbours
@@ -61,6 +62,8 @@ from shortlist.mechanisms.wrappers import (
     NoisyCounts,
     NoisyOthers,
     NoisyReach,
+    NoisyScores,
+    OfScores,
 )
 
 EPSILON, DELTA, BOUND = 2.0, 0.2, 2  # so large that even one user is sometimes named
@@ -460,6 +463,15 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         [(), ({0},), ({0, 1}, {0}, {0})],
         with_counts,
         edges=(0.5, 2.5),
+    ),
+    OfScores: Oracle(scored.law_of_scores, scored.SMALL, scored.TABLES, scored.build_of_scores),
+    NoisyScores: Oracle(
+        scored.peeled_with_scores,
+        scored.NOISY,
+        [(0.0, 0.5), (1.0, -1.25)],
+        scored.build_noisy,
+        within=5e-4,  # by where values are rounded
+        edges=scored.EDGES,
     ),
     NoisyReach: Oracle(
         picked_with_reach,

@@ -83,21 +83,24 @@ def joint_permute_and_flip(epsilon, counts, k):
     return found
 
 
-def joint_or_peel(mechanism, counts, k):
+def joint_or_peel(mechanism, counts, k, coarse=None, step=1):
+    """One by one by the counts; as a whole by coarser ones, in whole steps, if there are such."""
+    coarse = counts if coarse is None else coarse
     if mechanism.one_shot:
         scale = mechanism.k / mechanism.joint_epsilon
         one_by_one = exponential_law(counts, scale, k)
     else:
         one_by_one = peeling_oracle(counts, k, mechanism.local_epsilon)
-    crowded = chance_of_a_crowd(mechanism, counts, k) if mechanism.chooses else 1.0
+    crowded = chance_of_a_crowd(mechanism, coarse, k, step) if mechanism.chooses else 1.0
     flips = mechanism.accounting is Accounting.EXACT
-    whole = (joint_permute_and_flip if flips else joint)(mechanism.joint_epsilon, counts, k)
+    whole = (joint_permute_and_flip if flips else joint)(mechanism.joint_epsilon, coarse, k)
     return {s: (1 - crowded) * whole[s] + crowded * one_by_one[s] for s in whole}
 
 
-def chance_of_a_crowd(mechanism, counts, k):
+def chance_of_a_crowd(mechanism, counts, k, step=1):
     """That the noisy logarithm of the normaliser, from exp(k - 1) sequences on, is large enough."""
-    slacks, decay = shortfalls(counts, k).values(), mechanism.joint_epsilon / 2
+    slacks = [round(slack / step) for slack in shortfalls(counts, k).values()]
+    decay = mechanism.joint_epsilon / 2 * step
     near = math.exp(-decay)
     w = 0.0
     for t in range(max(slacks) + 1):

@@ -208,8 +208,8 @@ def test_one_user_moves_the_normaliser_by_at_most_half_of_epsilon(given):
 class FromTheData(JointOrPeel):
     """Sequences count from the first slack on that more than the best ones have."""
 
-    def competition(self, groups):
-        near = super().competition(groups)
+    def competition(self, groups, unit=1.0):
+        near = super().competition(groups, unit)
         best = Sequences(groups, near.k).at_most(0)
         return dataclasses.replace(near, floor=math.log(best) + 1e-6)
 

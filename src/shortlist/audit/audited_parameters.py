@@ -41,8 +41,9 @@ from shortlist.mechanisms.wrappers import (
     NoisyCounts,
     NoisyOthers,
     NoisyReach,
+    OfScores,
 )
-from shortlist.parameters import GroupItems
+from shortlist.parameters import Direction, GroupItems
 
 Kind = type[Mechanism] | partial[Mechanism]
 """A mechanism's class, some of its parameters given."""
@@ -110,6 +111,25 @@ _OPTIONS: Options = {
             "selects": partial(OneShotExponential, k=1, neighbours=Adjacency.GENERAL),
             "max_groups_per_user": 1,
             "delta": 0.0,
+        },
+    ],
+    OfScores: [
+        {"selects": Peeling, "k": 1, "sensitivity": 0.75, "direction": Direction.ANY},
+        {
+            "selects": OneShotExponential,
+            "k": 2,
+            "delta": 0.0,
+            "sensitivity": 3.0,
+            "direction": Direction.ONE,
+            "extreme": Extreme.SMALLEST,
+        },
+        {
+            "selects": Peeling,
+            "k": 1,
+            "delta": 0.0,
+            "sensitivity": 1.0,
+            "direction": Direction.ANY,
+            "score_share": 0.4,
         },
     ],
     CountEach: [  # of as many items as data sets have
@@ -200,6 +220,23 @@ _REAL_OPTIONS: Options = {
         },
     ],
     ClippedCountEach: [{}],
+    OfScores: [
+        {"selects": Peeling, "k": 10, "sensitivity": 0.25, "direction": Direction.ONE},
+        {
+            "selects": JointOrPeel,
+            "k": 10,
+            "sensitivity": 0.25,
+            "direction": Direction.ANY,
+            "extreme": Extreme.SMALLEST,
+        },
+        {
+            "selects": Peeling,
+            "k": 10,
+            "sensitivity": 8.0,
+            "direction": Direction.ANY,
+            "score_share": 0.3,
+        },
+    ],
     CountEach: [
         {"n_items": 60, "delta": 0.0, "max_items_per_user": None},
         {"n_items": 60},

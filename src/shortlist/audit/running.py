@@ -22,6 +22,7 @@ from shortlist.mechanisms.wrappers import (
     NoisyCounts,
     NoisyOthers,
     NoisyReach,
+    OfScores,
 )
 
 __all__ = ["Kind", "run"]
@@ -33,7 +34,7 @@ Job = Callable[[], list[Finding]]
 _FEW = partial(settings_of, quick=True)
 _WRAPPERS: dict[str, type[Mechanism]] = {
     kebab(kind): kind
-    for kind in (NoisyCounts, NoisyClippedCounts, NoisyReach, NoisyOthers, EachGroup)
+    for kind in (NoisyCounts, NoisyClippedCounts, NoisyReach, NoisyOthers, EachGroup, OfScores)
 }
 
 

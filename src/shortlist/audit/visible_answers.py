@@ -47,6 +47,7 @@ class VisibleAnswer(NamedTuple):
         branch: Which way a private choice went.
         shared_sd: Of the part of the scores' noise that all share.
         others: Noisy numbers of what is not in the list, and of users, as the scores.
+        score_step: What 1 of the scores is in the unit that is released.
         flaw: What is wrong with the answer, of which nothing else is then known; None, if nothing.
     """
 
@@ -58,6 +59,7 @@ class VisibleAnswer(NamedTuple):
     branch: str | None = None
     shared_sd: float | None = None
     others: tuple[tuple[int, bool] | str, ...] | None = None
+    score_step: float | None = None
     flaw: str | None = None
 
     def relabelled(self, order: Sequence[int]) -> VisibleAnswer:
@@ -86,7 +88,7 @@ def answer_of(
         selection = select(draws)
         if flaw := flaw_of(selection, n_items):
             return flawed(flaw)
-        positions, scores, ordered, sd, branch, shared, others, users = selection
+        positions, scores, ordered, sd, branch, shared, others, users, step = selection
         named = VisibleAnswer(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
         if others is not None or users is not None:
             told = tuple(map(_known, [*_or_none(others), *_or_none(users)]))
@@ -98,6 +100,7 @@ def answer_of(
                 digits=tuple(draws.digits),
                 noise_sd=sd,
                 shared_sd=shared,
+                score_step=float(step),
             )
         return named.without_order()
 

@@ -29,6 +29,7 @@ class Commands(Flag):
     HITTING_SET = auto()
     USER_COUNTS = auto()
     RANK = auto()
+    SCORES = auto()
     COMPARE = auto()
     AUDIT = auto()
     EXPLAIN = auto()
@@ -41,7 +42,7 @@ class Commands(Flag):
     EXPORT = auto()
     VERIFY = auto()
     ROWS = DOMAIN | HITTING_SET | USER_COUNTS
-    QUESTIONS = TOP_K | ROWS | RANK
+    QUESTIONS = TOP_K | ROWS | RANK | SCORES
     KNOWN_BUDGET = SHOW | PLAN | EXPORT | VERIFY
     NONE = 0
 
@@ -164,6 +165,11 @@ class Shares(StrEnum):
     COUNTED = "counted"
 
 
+class Moves(StrEnum):
+    ONE = "one"
+    ANY = "any"
+
+
 class BudgetForm(StrEnum):
     CSV = "csv"
     JSON = "json"
@@ -175,6 +181,7 @@ _COLUMN = ValueKind("COLUMN", str, complete=columns)
 _MECHANISM = ValueKind("NAME", str, complete=mechanisms)
 _GROUP_ITEMS = _choice(list(ItemsOfGroups), "KIND", ItemsOfGroups)
 _SHARES = _choice(list(Shares), "KIND", Shares)
+_DIRECTION = _choice(list(Moves), "WAY", Moves)
 _WHOLE = ValueKind("N", int, (int,), "a whole number", _parsed(whole))
 _NUMBER = ValueKind("NUMBER", float, (int, float), "a number", _parsed(number))
 _PART = ValueKind("PART", Fraction, (str,), 'a part in quotes, such as "1/52"', _parsed(part))
@@ -313,12 +320,13 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("question", _choice(("top-k", "domain", "hitting-set"), "QUESTION"),
         typed="QUESTION", required=C.COMPARE, help={C.COMPARE: "top-k, domain or hitting-set."}),
     CommandOption("file", _PATH, settable=True,
-        typed="FILE", required=C.ROWS | C.RANK | C.COMPARE | C.EXPLAIN,
+        typed="FILE", required=C.ROWS | C.RANK | C.SCORES | C.COMPARE | C.EXPLAIN,
         not_with=_NOT_OF_A_STORE, help={
         C.TOP_K: f"{_FILE} one row per user and item; or, with --count, one per item. Or use "
             f"--store.{_URL}",
         C.ROWS: f"{_FILE} one row per user and item.{_URL}",
         C.RANK: f"{_FILE} one row per comparison.",
+        C.SCORES: f"{_FILE} one row per item, with its score.{_URL}",
         C.COMPARE: "A table as for that question, but one that may be looked at.",
         C.EXPLAIN: "A release that was saved as .json or .parquet; or - for one from a pipe, in "
             "JSON.",
@@ -340,9 +348,14 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K | C.COMPARE: "The number of users who hold the item, each counted once. Instead "
             "of --user.",
     }),
-    CommandOption("item", _COLUMN, settable=True, required=C.TOP_K | C.ROWS | C.COMPARE,
-        repeats=C.TOP_K | C.ROWS | C.COMPARE, help={
-        C.TOP_K | C.ROWS | C.COMPARE: "The items. Repeat it if several columns make up an item.",
+    CommandOption("item", _COLUMN, settable=True,
+        required=C.TOP_K | C.ROWS | C.SCORES | C.COMPARE,
+        repeats=C.TOP_K | C.ROWS | C.SCORES | C.COMPARE, help={
+        C.TOP_K | C.ROWS | C.SCORES | C.COMPARE: "The items. Repeat it if several columns make up "
+            "an item.",
+    }),
+    CommandOption("score", _COLUMN, settable=True, required=C.SCORES, help={
+        C.SCORES: "The score of the item: a number, written as 0.5 or 5e-1 in a text file.",
     }),
     CommandOption("where", _TEXT, settable=True, goes_with="user", metavar="CONDITION", help={
         C.TOP_K | C.ROWS | C.COMPARE: "Only rows for which this is true: a condition in SQL over "
@@ -360,9 +373,10 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K | C.ROWS | C.COMPARE: "The last day.",
     }),
     # What is asked of it, with which privacy
-    CommandOption("k", _WHOLE, settable=True, typed="-k", required=C.TOP_K | C.HITTING_SET | C.RANK,
+    CommandOption("k", _WHOLE, settable=True, typed="-k",
+        required=C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES,
         repeats=C.COMPARE, help={
-        C.TOP_K | C.HITTING_SET | C.RANK: "How many items.",
+        C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES: "How many items.",
         C.COMPARE: f"How many items. {_SEVERAL}",
     }),
     CommandOption("epsilon", _NUMBER, PRIVACY, settable=True,
@@ -379,6 +393,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.USER_COUNTS: f"{_DELTA} It may be omitted; of more than a few items it makes the noise "
             "less.",
         C.RANK: "Omit it: no mechanism for rankings uses one.",
+        C.SCORES: f"{_DELTA} It may be omitted.",
         C.COMPARE: f"{_SEVERAL} It may be omitted with public items.",
     }),
     CommandOption("share", _PART, PRIVACY, settable=True, goes_with="budget",
@@ -387,11 +402,30 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.QUESTIONS: "With --budget, in place of --epsilon and --delta: the part of the total that "
             "this may take, such as 1/52. Exactly 52 questions with that share fit into the total.",
     }),
+    CommandOption("sensitivity", _NUMBER, PRIVACY, less_private=True, required=C.SCORES, help={
+        C.SCORES: "Your promise: the most by which one user, added or removed, moves any score. "
+            "Nothing here can check it. It must hold for the numbers as they stand in the file.",
+    }),
+    CommandOption("direction", _DIRECTION, PRIVACY, less_private=True, required=C.SCORES, help={
+        C.SCORES: "Your promise: one, if one user moves all scores the same way, as when amounts "
+            "of 0 or more are added up; any, if not, or if you do not know.",
+    }),
+    CommandOption("missing", _NUMBER, PRIVACY, settable=True, required=C.SCORES, help={
+        C.SCORES: "The score of a public item without a row, or without a number: such as 0 for "
+            "sums. The promises must hold for it, too.",
+    }),
+    CommandOption("bottom", _FLAG, help={
+        C.SCORES: "The items of the smallest scores, rather than those of the largest.",
+    }),
+    CommandOption("noisy_scores", _FLAG, PRIVACY, settable=True, help={
+        C.SCORES: "Say of each item its score, with noise and an interval. That takes 0.15 of the "
+            "budget, so that the list is less accurate.",
+    }),
     CommandOption("users", _WHOLE, PRIVACY, settable=True, help={
         C.USER_COUNTS: "How many users there are, if everybody may know that: for --share-of-users "
             "stated, and to warn of a --delta above 1 / N. Do not count them in the table for it.",
-        C.TOP_K | C.ROWS: "About how many users there are, if everybody may know that: a --delta "
-            "above 1 / N is warned of. Do not count them in the table for it.",
+        C.TOP_K | C.ROWS | C.SCORES: "About how many users there are, if everybody may know that: "
+            "a --delta above 1 / N is warned of. Do not count them in the table for it.",
     }),
     CommandOption("max_items_per_user", _WHOLE, PRIVACY, settable=True, repeats=C.COMPARE,
         not_with=_NOT_OF_A_STORE, help={
@@ -415,7 +449,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "order.",
         C.TOP_K | C.HITTING_SET | C.COMPARE: f"{_KNOWN}, in a column named as in the table.",
         C.DOMAIN: "",
-        C.RANK: f"{_KNOWN}. This or --public-items-in-table is required.",
+        C.RANK | C.SCORES: f"{_KNOWN}. This or --public-items-in-table is required.",
     }),
     CommandOption("known_items", _PATH, PRIVACY, settable=True, goes_with="user", help={
         C.TOP_K | C.DOMAIN | C.HITTING_SET: "A file with those of the private items that everybody "
@@ -428,6 +462,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         }, help={
         C.TOP_K | C.COMPARE: "With --count: everybody knows which items the table has.",
         C.RANK: "Everybody knows which items the table compares.",
+        C.SCORES: "Everybody knows which items the table has.",
     }),
     CommandOption("by", _COLUMN, settable=True, repeats=C.TOP_K | C.DOMAIN | C.USER_COUNTS,
         not_with={"store": "its index has one order, of all items"},
@@ -471,7 +506,7 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("table", _TEXT, {C.TOP_K: STORE}, settable=True, metavar="TABLE", help={
         C.TOP_K: "With --store, or with a URL in place of FILE: the table.",
-        C.ROWS: "With a URL in place of FILE: the table.",
+        C.ROWS | C.SCORES: "With a URL in place of FILE: the table.",
     }),
     CommandOption("pull", _FLAG, ANSWER, not_with=_NOT_OF_A_STORE,
         help={
@@ -536,6 +571,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "clipped-count-each, with less noise, but only a least number of users.",
         C.RANK: "win-count (the default), or spectral-ranking, which protects who won, but not "
             "which pairs were compared.",
+        C.SCORES: "joint-or-peel (the default), joint, joint-permute-and-flip, permute-and-flip, "
+            "peeling, one-shot-exponential, one-shot-laplace, gamma.",
         C.COMPARE: f"{_SEVERAL} By default all that answer the question.",
     }),
     CommandOption("contraction", _NUMBER, PRIVACY, less_private=True, help={

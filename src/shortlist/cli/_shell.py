@@ -16,6 +16,7 @@ _OTHER_WORDS = {
     "sl.counts": "--count",
     "sl.store": "--store",
     "sl.comparisons": "shortlist rank",
+    "sl.scores": "shortlist scores",
     "sl.IN_TABLE": "--public-items-in-table",
     "or_prepare": "",
     "give_a_relation": "run duckdb plays.duckdb \"CREATE VIEW plays AS FROM '…'\" and write "

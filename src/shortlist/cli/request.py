@@ -473,6 +473,17 @@ def _comparisons(request: Request) -> Source:
     return shortlist.comparisons(request.data(), public_items=request.public_items(), **own)
 
 
+def _scores(request: Request) -> Source:
+    given = request.given
+    return shortlist.scores(
+        request.data(),
+        item=_columns(given.item),
+        direction=shortlist.Direction(given.direction),
+        public_items=request.public_items(),
+        **request.taken("score", "sensitivity", "missing", "table", "users", *_WRITTEN),
+    )
+
+
 def _columns(names: list[str]) -> str | list[str]:
     return names[0] if len(names) == 1 else names
 
@@ -511,12 +522,7 @@ def _require_store(given: SimpleNamespace) -> None:
 
 def _require_file(given: SimpleNamespace) -> None:
     """Refuse a table that is nowhere, or of no kind."""
-    if given.table is not None and not _in_database(given.file):
-        raise InputError(
-            "{option} goes with a database",
-            "omit it, or name the database by its URL, such as duckdb:///plays.db",
-            option=named("table", given.table),
-        )
+    _require_database(given)
     if given.file is None:
         raise InputError(
             "one of {data} and {store} is needed: {data} for a table in a file, {store=...} for "
@@ -535,10 +541,30 @@ def _require_file(given: SimpleNamespace) -> None:
         )
 
 
+def _require_database(given: SimpleNamespace) -> None:
+    """Refuse the table of a database that is none."""
+    if given.table is not None and not _in_database(given.file):
+        raise InputError(
+            "{option} goes with a database",
+            "omit it, or name the database by its URL, such as duckdb:///plays.db",
+            option=named("table", given.table),
+        )
+
+
+def _require_scores(given: SimpleNamespace) -> None:
+    _require_database(given)
+    _require_known(given)
+
+
 def _require_comparisons(given: SimpleNamespace) -> None:
     from shortlist.sources.comparisons import require_bound
 
     require_bound(given.user, given.max_comparisons_per_user)
+    _require_known(given)
+
+
+def _require_known(given: SimpleNamespace) -> None:
+    """Refuse items of which nobody said that everybody knows them."""
     if given.public_items is None and not given.public_items_in_table:
         raise InputError(
             "one of {public_items} and {public_items_in_table} is needed",
@@ -621,6 +647,21 @@ shortlist top-k --store sqlite:///items.db --table items \\
             lambda given: shortlist.Rank(given.k),
             _comparisons,
             _require_comparisons,
+        ),
+        TableQuestion(
+            Commands.SCORES,
+            """The k items of the largest scores, or with --bottom of the smallest.
+
+            Scores are numbers that you have made of users' data. How far one user
+            moves them, you state: the guarantee rests on it.""",
+            """shortlist scores hours.csv --item title --score hours \
+    --sensitivity 8 --direction one --missing 0 \
+    --public-items titles.csv -k 10 --epsilon 1""",
+            lambda given: (shortlist.BottomScores if given.bottom else shortlist.TopScores)(
+                given.k, noisy_scores=given.noisy_scores
+            ),
+            _scores,
+            _require_scores,
         ),
     )
 }

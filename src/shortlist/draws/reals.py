@@ -251,7 +251,7 @@ class ExponentialWeights:
     @property
     def _least(self) -> int:
         """Of the counts that have a number of their own."""
-        return max(int(self.counts[0]) - _far(self.epsilon, self.at_most), -1)
+        return max(int(self.counts[0]) - _far(self.epsilon, self.at_most), int(self.counts[-1]))
 
     def quick_choice(self, word: int) -> int | None:
         """The number that is chosen by a uniform of which these are the first 64 bits.

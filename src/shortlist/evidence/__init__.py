@@ -11,6 +11,7 @@ from shortlist.evidence.counts_and_weights import (
 )
 from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.evidence.outcomes import Outcomes, Wins
+from shortlist.evidence.public_scores import PublicScores
 from shortlist.evidence.user_sets import UserGroups, UserSets
 from shortlist.evidence.view import View
 from shortlist.evidence.wants import Wants
@@ -23,6 +24,7 @@ __all__ = [
     "Outcomes",
     "PrivateCounts",
     "PublicCounts",
+    "PublicScores",
     "UserGroups",
     "UserSets",
     "View",

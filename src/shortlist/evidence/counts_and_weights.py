@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,23 +14,40 @@ from numpy.typing import NDArray
 
 from shortlist.draws import Ints
 
+_COARSE = 8
+
 
 @dataclass(frozen=True)
 class PublicCounts:
     """How many users hold each of the items, which everybody knows.
 
-    Adding one user raises at most `max_items_per_user` counts by 1 and lowers none.
+    Adding one user raises at most `max_items_per_user` counts by 1 and lowers none. Of scores that
+    stand as counts, one user moves the differences alone so little: no two of them by more than
+    1 / unit against each other. Such are for mechanisms that say `reads_unit`.
 
     Attributes:
-        counts: Shape (n_items,), 0 or more.
+        counts: Shape (n_items,), 0 or more; those of scores may be below.
         max_items_per_user: A bound that was enforced, or promised; None if there is none.
         users: How many users there are, whatever they hold: one user raises it by 1. None where
             that was not wanted.
+        unit: A power of 2: 1 / unit of the whole numbers are what one user counts.
     """
 
     counts: Ints
     max_items_per_user: int | None = None
     users: int | None = None
+    unit: float = 1.0
+
+    @property
+    def coarse(self) -> PublicCounts:
+        """In at most 8 whole numbers for one user, for what takes longer with more of them.
+
+        They are rounded down, so that one user still moves two of them no further apart.
+        """
+        shift = max(0, -math.frexp(self.unit * _COARSE)[1] + 1)
+        if shift == 0:
+            return self
+        return replace(self, counts=self.counts >> shift, unit=self.unit * 2**shift)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ class Gamma(Mechanism):
     neighbours: Adjacency = Adjacency.ADD_REMOVE
 
     evidence: ClassVar[type] = PublicCounts
+    reads_unit: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("scale",)
 
     @property
@@ -66,5 +67,6 @@ class Gamma(Mechanism):
         """K items (all, if there are fewer), best first."""
         radius = Radius(len(evidence.counts) + 1, self.scale)
         noises = [UniformNoise()]
-        ranked = draws.order(Order(evidence.counts, noises, radius=radius, unit=1.0, k=self.k))
+        asked = Order(evidence.counts, noises, radius=radius, unit=evidence.unit, k=self.k)
+        ranked = draws.order(asked)
         return Selection(ranked.positions)

@@ -42,6 +42,7 @@ class Joint(Mechanism):
     epsilon: Epsilon
 
     evidence: ClassVar[type] = PublicCounts
+    reads_unit: ClassVar[bool] = True
 
     @property
     def cost(self) -> Pure:
@@ -52,11 +53,13 @@ class Joint(Mechanism):
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer)."""
+        evidence = evidence.coarse
         groups = EqualCounts.of(evidence.counts)
         k = min(self.k, len(evidence.counts))
         if k == 0:
             return Selection(np.empty(0, np.int64))
-        return Selection(draw_joint(SlackWeights.of(groups, k, self.epsilon / 2), draws))
+        decay = self.epsilon / 2 * evidence.unit
+        return Selection(draw_joint(SlackWeights.of(groups, k, decay), draws))
 
 
 def as_a_whole(k: int, epsilon: float) -> str:

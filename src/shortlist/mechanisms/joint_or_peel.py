@@ -97,6 +97,7 @@ class JointOrPeel(Mechanism):
     accounting: Accounting = Accounting.EXACT
 
     evidence: ClassVar[type] = PublicCounts
+    reads_unit: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = (
         "choice_epsilon",
         "switch_at",
@@ -253,20 +254,23 @@ class JointOrPeel(Mechanism):
             return Selection(np.empty(0, np.int64))
         if self.one_shot and not self.chooses:
             return self._once.select(evidence, draws)
-        groups = EqualCounts.of(evidence.counts)
         if not self.chooses:
-            return Selection(self._peeled(groups, draws))
-        near = self.competition(groups)
+            return Selection(self._peeled(EqualCounts.of(evidence.counts), evidence.unit, draws))
+        coarse = evidence.coarse
+        groups = EqualCounts.of(coarse.counts)
+        near = self.competition(groups, coarse.unit)
         if not self._is_crowded(near, draws):
             return Selection(self._named_as_a_whole(near, draws), branch="as a whole")
         if self.one_shot:
             return self._once.select(evidence, draws)._replace(branch="one by one")
-        return Selection(self._peeled(groups, draws), branch="one by one")
+        if coarse is not evidence:
+            groups = EqualCounts.of(evidence.counts)
+        return Selection(self._peeled(groups, evidence.unit, draws), branch="one by one")
 
-    def competition(self, groups: EqualCounts) -> Competition:
+    def competition(self, groups: EqualCounts, unit: float = 1.0) -> Competition:
         """The sequences of as many items, and from which slack on the choice counts them."""
         k = min(self.k, len(groups.counts))
-        return Competition(groups, k, self.joint_epsilon / 2, floor=max(k - 1, 1))
+        return Competition(groups, k, self.joint_epsilon / 2 * unit, floor=max(k - 1, 1))
 
     def ceiling(self, near: Competition) -> float:
         """From where on JOINT is drawn again: where nearly all compete, it errs less than noise."""
@@ -290,8 +294,8 @@ class JointOrPeel(Mechanism):
             return draw_flipped(SlackClasses(near.sequences, near.decay), draws)
         return draw_joint(SlackWeights(near.sequences, near.decay), draws)
 
-    def _peeled(self, groups: EqualCounts, draws: Draws) -> Ints:
-        return peel_groups(groups, self.k, self.local_epsilon, draws)
+    def _peeled(self, groups: EqualCounts, unit: float, draws: Draws) -> Ints:
+        return peel_groups(groups, self.k, self.local_epsilon * unit, draws)
 
 
 def _in(case: str, sentence: str) -> str:

@@ -42,6 +42,7 @@ class JointPermuteAndFlip(Mechanism):
     epsilon: Epsilon
 
     evidence: ClassVar[type] = PublicCounts
+    reads_unit: ClassVar[bool] = True
 
     @property
     def cost(self) -> Pure:
@@ -52,10 +53,12 @@ class JointPermuteAndFlip(Mechanism):
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items, best first (all, if there are fewer)."""
+        evidence = evidence.coarse
         k = min(self.k, len(evidence.counts))
         if k == 0:
             return Selection(np.empty(0, np.int64))
-        classes = SlackClasses.of(EqualCounts.of(evidence.counts), k, self.epsilon / 2)
+        decay = self.epsilon / 2 * evidence.unit
+        classes = SlackClasses.of(EqualCounts.of(evidence.counts), k, decay)
         return Selection(draw_flipped(classes, draws))
 
 

@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Laplace
 from shortlist.errors import InputError, in_quotes
@@ -79,6 +81,7 @@ class Selection(NamedTuple):
         others: Noisy numbers of what is not in the list, where they were asked for; else None.
         users: Of how many users each score is told as a share, in the order of the positions, where
             that was asked for; else None.
+        score_step: What 1 of the scores, and of their noise, is in the unit that is released.
     """
 
     positions: Ints
@@ -89,6 +92,20 @@ class Selection(NamedTuple):
     shared_sd: float | None = None
     others: Floats | None = None
     users: Floats | None = None
+    score_step: float = 1.0
+
+    @property
+    def told(self) -> Selection:
+        """With scores and noise in the unit that is released, where it is another than that."""
+        if self.score_step == 1 or self.scores is None or self.noise_sd is None:
+            return self
+        sd = self.noise_sd * self.score_step
+        return self._replace(
+            scores=np.round(self.scores * self.score_step, score_digits(sd)),
+            noise_sd=sd,
+            shared_sd=None if self.shared_sd is None else self.shared_sd * self.score_step,
+            score_step=1.0,
+        )
 
 
 @dataclass(frozen=True)
@@ -134,6 +151,7 @@ class Mechanism(ABC):
         score_unit: What the scores of all its selections measure; None where none are released.
         discovers: Whether it names private items; None where its parameters decide.
         takes_known_items: Whether it makes use of which private items everybody knows.
+        reads_unit: Whether it reads the unit of its counts, so that scores may stand as such.
         accountings: How its stages may be counted, for its field `accounting`, if it has one.
         only_in_zcdp: Options that have no effect where the worst case counts.
 
@@ -150,11 +168,18 @@ class Mechanism(ABC):
     score_unit: ClassVar[str | None] = None
     discovers: ClassVar[bool | None] = False
     takes_known_items: ClassVar[bool] = False
+    reads_unit: ClassVar[bool] = False
     accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT, Accounting.ZCDP)
     only_in_zcdp: ClassVar[tuple[str, ...]] = ()
 
     epsilon: float
     delta: float = 0.0
+
+    def __init_subclass__(cls) -> None:
+        """Who selects in another way than its parent reads no units, unless it says so, too."""
+        super().__init_subclass__()
+        if "select" in vars(cls) and "reads_unit" not in vars(cls):
+            cls.reads_unit = False
 
     def __post_init__(self) -> None:
         checked(self)

@@ -44,6 +44,7 @@ class OneShotExponential(Mechanism):
     neighbours: Adjacency = Adjacency.ADD_REMOVE
 
     evidence: ClassVar[type] = PublicCounts
+    reads_unit: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("scale",)
 
     @cached_property
@@ -63,5 +64,5 @@ class OneShotExponential(Mechanism):
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items in the order of their noisy counts (all, if there are fewer)."""
         noise = Exponential(self.scale)
-        ranked = draws.order(Order(evidence.counts, [noise], unit=1.0, k=self.k))
+        ranked = draws.order(Order(evidence.counts, [noise], unit=evidence.unit, k=self.k))
         return Selection(ranked.positions)

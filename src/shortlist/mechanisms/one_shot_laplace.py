@@ -74,6 +74,7 @@ class OneShotLaplace(Mechanism):
     extreme: Extreme = Extreme.LARGEST
 
     evidence: ClassVar[type] = PublicCounts
+    reads_unit: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("scale",)
 
     def __post_init__(self) -> None:
@@ -159,7 +160,8 @@ class OneShotLaplace(Mechanism):
         as_a_set = scale < self._pure_scale
         noise = Laplace(scale)
         digits, sd = whole_score(noise) if self._hides_counts and not as_a_set else (None, None)
-        ranked = draws.order(Order(scores, [noise], digits=digits, unit=1.0, k=self.k))
+        asked = Order(scores, [noise], digits=digits, unit=evidence.unit, k=self.k)
+        ranked = draws.order(asked)
         if as_a_set:
             return Selection(np.sort(ranked.positions), ordered=False)
         if digits is None:

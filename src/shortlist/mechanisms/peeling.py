@@ -67,6 +67,7 @@ class Peeling(Mechanism):
     accounting: Accounting = Accounting.EXACT
 
     evidence: ClassVar[type] = PublicCounts
+    reads_unit: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon",)
     accountings: ClassVar[tuple[Accounting, ...]] = tuple(Accounting)
 
@@ -84,7 +85,8 @@ class Peeling(Mechanism):
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items in the order picked (all, if there are fewer)."""
-        return Selection(peel(evidence.counts, self.k, self.local_epsilon, draws))
+        each = self.local_epsilon * evidence.unit
+        return Selection(peel(evidence.counts, self.k, each, draws))
 
 
 def odds(local_epsilon: float) -> str:

@@ -43,6 +43,7 @@ class PermuteAndFlip(Mechanism):
     epsilon: Epsilon
 
     evidence: ClassVar[type] = PublicCounts
+    reads_unit: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon",)
 
     @cached_property
@@ -66,7 +67,8 @@ class PermuteAndFlip(Mechanism):
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items in the order picked (all, if there are fewer)."""
         groups = EqualCounts.of(evidence.counts)
-        picked = picks(groups.values, groups.sizes, partial(flip, self.local_epsilon), draws)
+        each = partial(flip, self.local_epsilon * evidence.unit)
+        picked = picks(groups.values, groups.sizes, each, draws)
         return Selection(groups.draw_members(first(self.k, picked), draws))
 
 

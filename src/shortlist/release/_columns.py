@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.parameters import ShareOfUsers
 from shortlist.questions import UserCounts
-from shortlist.release.noisy_scores import REACHED, law_of_counts
+from shortlist.release.noisy_scores import REACHED, STATED, law_of_counts
 from shortlist.release.readable import intact, with_commas, without_idle_digits
 
 if TYPE_CHECKING:
@@ -70,12 +70,16 @@ def _scores(release: Release) -> tuple[str, list[Any], str] | None:
     return scores.heading, list(scores), "Float64"
 
 
-def _lows(release: Release) -> tuple[str, list[int], str] | None:
+def _lows(release: Release) -> tuple[str, list[float], str] | None:
     """The least numbers of users: of clipped counts, which are no larger, too."""
     scores, far = release.scores, reach_of_counts(release)
     if scores is None or far is None:
         return None
-    return f"{_ended(scores)}_low", scores.users(beyond=-far), "Int64"
+    return f"{_ended(scores)}_low", scores.ends(beyond=-far), _type_of_ends(scores)
+
+
+def _type_of_ends(scores: Scores) -> str:
+    return "Float64" if scores.are_stated else "Int64"
 
 
 def _ended(scores: Scores) -> str:
@@ -83,12 +87,12 @@ def _ended(scores: Scores) -> str:
     return "count" if scores.are_clipped else scores.heading
 
 
-def _highs(release: Release) -> tuple[str, list[int], str] | None:
+def _highs(release: Release) -> tuple[str, list[float], str] | None:
     """The largest numbers of users; of clipped counts none follow."""
     scores, far = release.scores, reach_of_counts(release)
     if scores is None or far is None or scores.are_clipped:
         return None
-    return f"{_ended(scores)}_high", scores.users(beyond=far), "Int64"
+    return f"{_ended(scores)}_high", scores.ends(beyond=far), _type_of_ends(scores)
 
 
 def shares_of(release: Release) -> list[Share] | None:
@@ -142,15 +146,15 @@ def possible_ranks_of(release: Release) -> list[tuple[int, int]] | None:
 
     All of them hold together as often as is said, those of all groups.
 
-    None where there are none, where a user may add less than 1 to some of them, and where ranks
-    are those of picks, or items were asked for in an order.
+    None where there are none, where a user may add less than 1 to some of them, where they are
+    other scores, and where ranks are those of picks, or items were asked for in an order.
     """
     from shortlist.release._possible_ranks import often_in_each, possible_ranks
 
     scores, law = release.scores, law_of_counts(release.mechanism.parameters())
     if scores is None or reach_of_counts(release) is None or law is None:
         return None
-    if scores.are_clipped or scores.unit == REACHED or not is_ranked(release):
+    if scores.are_clipped or scores.unit in (REACHED, STATED) or not is_ranked(release):
         return None
     groups = [part.scores for _, part in release.groups()] if release.by else [scores]
     parts = [part.values for part in groups if part is not None]
@@ -198,13 +202,20 @@ def _intervals(release: Release) -> tuple[str, list[str], str] | None:
     lows, highs = _lows(release), _highs(release)
     if lows is None:
         return None
-    low = with_commas(map(str, lows[1]))
+    low = _ends_in_words(release, lows[1])
     if highs is None:
         texts = [f"at least {least}" for least in low]
     else:
-        high = with_commas(map(str, highs[1]))
+        high = _ends_in_words(release, highs[1])
         texts = [f"{least} to {most}" for least, most in zip(low, high, strict=True)]
     return INTERVAL_HEADING, texts, "String"
+
+
+def _ends_in_words(release: Release, ends: Sequence[float]) -> list[str]:
+    assert release.scores is not None  # noqa: S101 - there are no ends without them
+    if release.scores.are_stated:
+        return with_commas(without_idle_digits(ends, release.scores.noise_sd))
+    return with_commas(map(str, ends))
 
 
 def _ranks_in_words(release: Release) -> tuple[str, list[str], str] | None:
@@ -336,6 +347,7 @@ def described_columns(release: Release) -> dict[str, Any]:
         "types": {column.name: name_of_type(column.values.dtype) for column in items},
         **_described_scores(added.get(SCORE.key)),
         **{key: added[key].name for key in bounds},
+        **_described_ends(added.get(LOW.key)),
         **({"groups": list(release.by)} if release.by else {}),
     }
 
@@ -344,6 +356,13 @@ def _described_scores(column: FilledColumn | None) -> dict[str, str | None]:
     if column is None:
         return {SCORE.key: None}
     return {SCORE.key: column.name, "score_type": name_of_type(column.values.dtype)}
+
+
+def _described_ends(column: FilledColumn | None) -> dict[str, str]:
+    """Their type, where they are no whole numbers of users."""
+    if column is None or column.values.dtype.is_integer():
+        return {}
+    return {"end_type": name_of_type(column.values.dtype)}
 
 
 def columns_in_file(described: Mapping[str, Any]) -> list[tuple[str, pl.DataType]]:
@@ -364,12 +383,13 @@ def _added_in_file(
     import polars as pl
 
     # Files of version 0.2 do not say the type of scores: it was always this.
-    score_type = {"Float64": pl.Float64(), "Int64": pl.Int64()}[
-        described.get("score_type", "Float64")
-    ]
+    numbers = {"Float64": pl.Float64(), "Int64": pl.Int64()}
+    score_type = numbers[described.get("score_type", "Float64")]
+    end_type = numbers[described.get("end_type", "Int64")]
     types = {
         **dict.fromkeys((RANK, BEST_RANK, WORST_RANK), pl.UInt32()),
-        **dict.fromkeys((LOW, HIGH, USERS), pl.Int64()),
+        **dict.fromkeys((LOW, HIGH), end_type),
+        USERS: pl.Int64(),
         **dict.fromkeys(OF_SHARES, pl.Float64()),
         SCORE: score_type,
     }

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.parameters import ShareOfUsers
-from shortlist.questions import UserCounts
+from shortlist.parameters import Direction, ShareOfUsers
+from shortlist.questions import BottomScores, TopScores, UserCounts
 from shortlist.release._columns import (
     is_ranked,
     possible_ranks_of,
@@ -30,7 +30,7 @@ from shortlist.release._promises import (
     what_epsilon_means,
 )
 from shortlist.release.json_values import AnyMechanism, described_mechanism, floor_of, json_value
-from shortlist.release.noisy_scores import REACHED
+from shortlist.release.noisy_scores import REACHED, STATED
 from shortlist.release.readable import harmless, intact
 from shortlist.release.release import NONE_CHARGED, GivenBefore
 from shortlist.release.sheet import advice, parameters, ranks_are_apart
@@ -60,12 +60,18 @@ _SCORES = {  # what a score is, by its unit
         "It does not say. It says how many users hold an item and none above it, with random noise "
         "added. Each user is counted once, so that these numbers add up to all users reached."
     ),
+    STATED: (
+        "Its score says so, roughly: that is the score that whoever asked had computed, with "
+        "random noise added."
+    ),
     "noisy number of wins": (
         "That is not what its score says, which is a noisy number of wins: how many comparisons "
         "the item won, with random noise added."
     ),
 }
 _MISSING = {  # why an item may be missing, by question
+    TopScores.name: "other items may have larger scores",
+    BottomScores.name: "other items may have smaller scores",
     "rank": "it may have won often, but less often than those listed",
     "hitting-set": "most of its users may hold another item of the list already",
 }
@@ -81,6 +87,11 @@ _OF_INTERVALS = (
     "In 95 of 100 cases the number of users who hold an item is in its interval. Each interval "
     "stands for itself: of twenty, expect one to be wrong."
 )
+_OF_INTERVALS_OF_SCORES = (
+    "In 95 of 100 cases the score of an item, as it was without noise, is in its interval. That is "
+    "the score in these data, and no estimate for other people. Each interval stands for itself: "
+    "of twenty, expect one to be wrong."
+)
 _OF_CLIPPED_INTERVALS = (
     "In 95 of 100 cases at least as many users hold an item as its interval says. Each interval "
     "stands for itself: of twenty, expect one to be wrong."
@@ -95,7 +106,15 @@ _TITLES = {
     "domain": "All items with enough users to be named safely",
     "hitting-set": "Items that together reach the most users",
     "rank": "The items that do best in comparisons",
+    TopScores.name: "The items of the largest scores",
+    BottomScores.name: "The items of the smallest scores",
     UserCounts.name: "How many users hold each item of a list",
+}
+_ASKED_OF_USERS = "Does a missing item have no users?", "How many users hold an item?"
+_ASKED = {  # what one asks of a missing item, and of those listed, by question
+    "rank": ("Did a missing item win nothing?", _ASKED_OF_USERS[1]),
+    TopScores.name: ("Does a missing item have a small score?", "What is the score of an item?"),
+    BottomScores.name: ("Does a missing item have a large score?", "What is the score of an item?"),
 }
 UNPROVEN = "A file cannot prove who made it, or that it was not changed."
 
@@ -193,15 +212,14 @@ def _of_again(before: GivenBefore) -> str:
 
 def answers(release: Release) -> list[Section]:
     """All questions in the order in which one asks, answered."""
-    ranked = release.question == "rank"
-    missing = "Did a missing item win nothing?" if ranked else "Does a missing item have no users?"
+    missing, amount = _ASKED.get(release.question, _ASKED_OF_USERS)
     return [
         Section("Who is protected?", protected(release.guarantee), assumed(release.guarantee)),
         Section(what_epsilon_means(release.guarantee), meaning(release.guarantee), []),
         Section("May it be published?", may_be_published(release.guarantee), []),
         Section(missing, _missing(release), []),
         *_others(release),
-        Section("How many users hold an item?", list(_scores(release)), []),
+        Section(amount, list(_scores(release)), []),
         *([Section("Is the order right?", list(_order(release)), [])] if len(release) > 1 else []),
         *_drawn(release),
     ]
@@ -279,6 +297,8 @@ def _noise(release: Release, scores: Scores) -> Iterator[str]:
         yield from _reach(release)
     elif reach_of_counts(release) is None:
         yield _OF_LUCK
+    elif scores.are_stated:
+        yield _OF_INTERVALS_OF_SCORES
     else:
         yield _OF_CLIPPED_INTERVALS if scores.are_clipped else _OF_INTERVALS
         yield from _of_groups(release)
@@ -379,9 +399,25 @@ def _explained(mechanism: AnyMechanism) -> list[str]:
     found = _selecting(mechanism)
     if found is None:
         return []
-    around = "selection" in mechanism.parameters()
-    left_out = found.unused if around else []
-    return [line for line in found.explain() if line not in left_out]
+    parameters = mechanism.parameters()
+    left_out = found.unused if "selection" in parameters else []
+    steps = [line for line in found.explain() if line not in left_out]
+    return [*_of_scores(parameters), *steps]
+
+
+def _of_scores(parameters: Mapping[str, object]) -> list[str]:
+    """How what is said of counts is to be read of scores, where there are such."""
+    from shortlist.mechanisms.wrappers.of_scores import in_spreads
+
+    sensitivity, direction = parameters.get("sensitivity"), parameters.get("direction")
+    ways = {way.value: way for way in Direction}
+    if (
+        not isinstance(sensitivity, float)
+        or not isinstance(direction, str)
+        or direction not in ways
+    ):
+        return []
+    return [in_spreads(sensitivity, ways[direction])]
 
 
 def _people_to_be_named(mechanism: AnyMechanism) -> list[str]:
@@ -416,8 +452,7 @@ def _selecting(mechanism: AnyMechanism) -> Mechanism | None:
     """What selected the items: the mechanism, or the one that it adds counts to."""
     described = described_mechanism(mechanism)
     name, given = described["name"], described["parameters"]
-    inner = given.get("selection")
-    if isinstance(inner, Mapping):
+    while isinstance(inner := given.get("selection"), Mapping):
         name, given = str(inner.get("name")), {k: v for k, v in inner.items() if k != "name"}
     return _rebuilt(name, given)
 

@@ -43,12 +43,15 @@ def how_bars_are_read(release: Release) -> str:
     """What the bars of the chart show, in a sentence."""
     if reach_of_counts(release) is None:
         return f"Bars reach {_STANDARD_DEVIATIONS} standard deviations of the noise to either side."
-    without = "count without noise" if _are_clipped(release) else "number of users"
-    return f"A bar holds the {without} in 95 of 100 cases."
+    return f"A bar holds the {_without_noise(release)} in 95 of 100 cases."
 
 
-def _are_clipped(release: Release) -> bool:
-    return release.scores is not None and release.scores.are_clipped
+def _without_noise(release: Release) -> str:
+    scores = release.scores
+    if scores is not None and scores.are_stated:
+        return "score without noise"
+    clipped = scores is not None and scores.are_clipped
+    return "count without noise" if clipped else "number of users"
 
 
 def chart_of(release: Release, *, width: int = WIDE, titled: bool = True) -> alt.LayerChart:

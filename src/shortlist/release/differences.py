@@ -40,11 +40,14 @@ FORMAT = "shortlist.diff"
 VERSION = 1
 _TYPES = "types of the columns"
 _CLIPPED = "clipped counts may lie below the numbers of users"
+_STATED = "scores are no numbers of users"
 _NEVER_JUDGED = {
     "domain": f"a domain has no other counts than clipped ones: {_CLIPPED}",
     "hitting-set": "a hitting set says how many users hold an item and none above it, which is not "
     "how many hold the item",
     "rank": "scores are numbers of wins there, and not of users",
+    "top-scores": _STATED,
+    "bottom-scores": _STATED,
 }
 _MAY_BE_UNKNOWN = ("data set", "item columns", _TYPES)
 

@@ -36,7 +36,7 @@ def make_release(  # noqa: PLR0913 - all that is released, and what is said of i
     The first columns may say a group, by which the items are sorted then. Scores are released where
     the plan says what they measure.
     """
-    items = _fresh(items)
+    items, selection = _fresh(items), selection.told
     scores, users = selection.scores, selection.users
     order = None
     if question.keeps_order:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 REACHED = "noisy number of users reached"
 """The unit of what items of a hitting set reach first: these add up."""
 
+STATED = "noisy score"
+"""The unit of scores that whoever asked has computed: no numbers of users."""
+
 _MOST = 2.0**63 - 1024  # the largest double that fits into 64 bits with a sign
 
 
@@ -72,6 +75,11 @@ class Scores(Sequence[float]):
         return self.unit == "noisy clipped count"
 
     @property
+    def are_stated(self) -> bool:
+        """Whether they are scores that whoever asked has computed."""
+        return self.unit == STATED
+
+    @property
     def _are_users(self) -> bool:
         return self.unit in ("noisy count", REACHED)
 
@@ -90,6 +98,12 @@ class Scores(Sequence[float]):
         ends = np.asarray(self.values) + beyond
         whole = np.ceil(ends) if beyond < 0 else np.floor(ends)
         return whole_users(np.maximum(whole, 0))
+
+    def ends(self, *, beyond: float) -> list[float]:
+        """Ends of intervals, of scores as they are, and else of whole numbers of users."""
+        if self.are_stated:
+            return [score + beyond for score in self.values]
+        return list(self.users(beyond=beyond))
 
     def reach(self, law: str) -> float:
         """How far noise of that law, "Normal" or "Laplace", reaches in 95 of 100 cases, rounded up.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.errors import PYTHON, Face, Words
 from shortlist.parameters import ShareOfUsers
+from shortlist.questions import BottomScores
 from shortlist.release._columns import (
     SCORE,
     columns_for_people,
@@ -233,6 +234,8 @@ def _in_words(parameters: Mapping[str, object]) -> Iterator[str]:
         yield words
     if isinstance(share := parameters.get("count_share"), float):
         yield f"{share:.3g} of the budget for counts"
+    if isinstance(share := parameters.get("score_share"), float):
+        yield f"{share:.3g} of the budget for scores"
     if isinstance(share := parameters.get("others_share"), float):
         yield f"{share:.3g} of the budget for what is not in the list"
 
@@ -255,7 +258,8 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
             "adds up in sums"
         )
     if reach_of_counts(release) is not None:
-        about += "; in 95 of 100 cases the number of users is in the interval"
+        without = "score without noise" if scores.are_stated else "number of users"
+        about += f"; in 95 of 100 cases the {without} is in the interval"
         if possible_ranks_of(release) is not None:
             about += (
                 f", and all ranks{' of all groups' * bool(release.by)} are as the last column "
@@ -322,7 +326,8 @@ def ranks_are_apart(release: Release) -> bool:
         parts = [part for _, part in release.groups()]
         return _ranks_beside(release) is None and any(map(ranks_are_apart, parts))
     scores = release.scores if is_ranked(release) else None
-    return scores is not None and list(scores) != sorted(scores, reverse=True)
+    falling = release.question != BottomScores.name
+    return scores is not None and list(scores) != sorted(scores, reverse=falling)
 
 
 def _written(parameters: Mapping[str, object], prefix: str = "") -> Iterator[str]:

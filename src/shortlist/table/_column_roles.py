@@ -154,7 +154,7 @@ def _column_type(parts: list[TablePart], name: str, role: str) -> pl.DataType:
             file_=_file(where),
         )
     if dtype == pl.Null:
-        return pl.Int64() if role == "count" else pl.String()
+        return {"count": pl.Int64(), "score": pl.Float64()}.get(role, pl.String())
     return dtype
 
 
@@ -168,6 +168,8 @@ def _part_type(part: TablePart, name: str, role: str) -> pl.DataType:
     dtype = part.schema[name]
     if role == "count":
         return _count_type(part, name)
+    if role == "score":
+        return _score_type(part, name)
     said = _said(part, role, name)
     if dtype == pl.Unknown:  # one found by looking would depend on the rows
         raise InputError(
@@ -212,6 +214,23 @@ def _count_type(part: TablePart, name: str) -> pl.DataType:
         "{origin}: {count=} is of type {base_type}, and counts are whole numbers",
         "cast it to an integer first",
         given={"count": in_quotes(name)},
+        origin=part.origin,
+        base_type=dtype.base_type(),
+    )
+
+
+def _score_type(part: TablePart, name: str) -> pl.DataType:
+    """A type of numbers that doubles hold, or text of a file that declares no types."""
+    import polars as pl
+
+    dtype = part.schema[name]
+    of_a_list = part.kind == "dict" and dtype == pl.String
+    if dtype.is_integer() or dtype.is_float() or dtype == pl.Null or part.is_text or of_a_list:
+        return dtype
+    raise InputError(
+        "{origin}: {score=} is of type {base_type}, and scores are integers or floats",
+        "cast it to a float first, of which the sensitivity must hold",
+        given={"score": in_quotes(name)},
         origin=part.origin,
         base_type=dtype.base_type(),
     )

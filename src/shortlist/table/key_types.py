@@ -112,6 +112,8 @@ def is_same_kind(found: pl.DataType, declared: pl.DataType) -> bool:
 
     if found == pl.Null or (declared == pl.String and is_of_categories(found)):
         return True
+    if declared.is_float():  # of scores: no key is read as one
+        return found.is_float()
     read_as = key_type(found)
     return read_as is not None and kind_of(read_as) == kind_of(declared)
 

@@ -26,13 +26,17 @@ from shortlist.table.row_filters import RowFilter
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
-    from shortlist.draws import Ints
+    from shortlist.draws import Floats, Ints
 
 # Differences and sums of two counts fit 64 bits.
 _LARGEST = 2**62
 
+_WHOLE_DOUBLES = 2**53
+
 _T = TypeVar("_T")
+_N = TypeVar("_N", np.int64, np.float64)
 
 
 class CheckedTable:
@@ -78,12 +82,12 @@ def open_checked(
 
 
 class SensitiveTable(CheckedTable):
-    """Users and items, or items and their counts. Built by `open_table`.
+    """Users and items, or items and their counts or scores. Built by `open_table`.
 
     Attributes:
         columns: The types of the named columns, the items' last. Categories are strings.
         parts: The files or the frame.
-        role: Of the first column: user or count.
+        role: Of the first column: user, count or score.
     """
 
     def __init__(
@@ -184,6 +188,31 @@ class SensitiveTable(CheckedTable):
         check_distinct(items, origin)
         return items, counts
 
+    def scores(self) -> tuple[pl.DataFrame, Floats]:
+        """Read items and their scores, leaving out rows without an item. No score is refused.
+
+        Returns:
+            The item columns, one row per item, and the score of each; NaN where it has none.
+
+        Raises:
+            InputError: As `pairs`; or an item has two rows.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"page": ["a", "b", None], "hours": [3.5, None, 5.0]})
+        >>> pages, scores = open_table(frame, score="hours", items=["page"]).scores()
+        >>> pages["page"].to_list(), scores
+        (['a', 'b'], array([3.5, nan]))
+        """
+        return self._attempt(self._scored)
+
+    def _scored(self) -> tuple[pl.DataFrame, Floats]:
+        rows = rows_of(self.parts, self.columns).collect().drop_nulls(list(self.items))
+        column, items = rows.to_series(), rows.drop(rows.columns[0])
+        origin = origin_of(self.parts)
+        require_dates(items, origin)
+        check_distinct(items, origin, _ONE_SCORE)
+        return items, numbers_of(column)
+
 
 def open_table(
     data: object,
@@ -193,7 +222,7 @@ def open_table(
     where: str | Sequence[str] | None = None,
     **first: object,
 ) -> SensitiveTable:
-    """Check a table of users and items, or of items and their counts, by its schema.
+    """Check a table of users and items, or of items and their counts or scores, by its schema.
 
     Nothing but the schema is read.
 
@@ -204,12 +233,12 @@ def open_table(
         items: The column or columns of the item.
         writing: How text files are written, as in `shortlist.pairs`.
         where: Of users and items, which rows count, as in `shortlist.pairs`.
-        first: The one other column by its role: `user=`, the privacy unit, or `count=`.
+        first: The one other column by its role: `user=`, the privacy unit, `count=` or `score=`.
 
     Raises:
         InputError: The table cannot be found or is not one; a column is unknown, named twice, or
-            neither text, integers, dates nor datetimes; counts are no integers; or the filter
-            cannot be used.
+            neither text, integers, dates nor datetimes; counts are no integers, or scores no
+            numbers; or the filter cannot be used.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"user": [7], "page": ["a"]})
@@ -259,14 +288,41 @@ def whole_counts(column: pl.Series, written: Words) -> Ints:
     return numbers.cast(pl.Int64).to_numpy(writable=True)
 
 
-def check_distinct(items: pl.DataFrame, origin: Words) -> None:
-    """Refuse a histogram in which an item has two rows. It is not quoted."""
+def numbers_of(column: pl.Series) -> Floats:
+    """The scores of a column as doubles; NaN for what is no number.
+
+    Integers beyond those that a double knows stand at the last of these, so that none moves by more
+    than it did.
+
+    >>> import polars as pl
+    >>> numbers_of(pl.Series(["0.5", "-inf", "many", None]))
+    array([ 0.5, -inf,  nan,  nan])
+    """
+    import polars as pl
+
+    if column.dtype == pl.String:
+        column = column.str.strip_chars()
+    elif column.dtype.is_integer():
+        column = column.cast(pl.Int128).clip(-_WHOLE_DOUBLES, _WHOLE_DOUBLES)
+    numbers = column.cast(pl.Float64, strict=False).fill_null(float("nan"))
+    return numbers.to_numpy(writable=True)
+
+
+_ONE_COUNT = Words(
+    "give every item one row, with the number of its users. If the rows are of users and items, "
+    "use {sl.pairs}"
+)
+_ONE_SCORE = Words("give every item one row, with its score")
+
+
+def check_distinct(items: pl.DataFrame, origin: Words, remedy: Words = _ONE_COUNT) -> None:
+    """Refuse a table in which an item has two rows. It is not quoted."""
     if items.height and _repeats(items):
         raise InputError(
             "{origin}: an item is in more than one row",
-            "give every item one row, with the number of its users. If the rows are of users and "
-            "items, use {sl.pairs}",
+            "{remedy}",
             origin=origin,
+            remedy=remedy,
         )
 
 
@@ -293,8 +349,12 @@ def _repeats_between(numbers: Ints, low: int, high: int) -> bool:
     return int(np.count_nonzero(seen)) < len(numbers)
 
 
-def align(items: pl.DataFrame, counts: Ints, wanted: pl.DataFrame) -> Ints:
+def align(
+    items: pl.DataFrame, counts: NDArray[_N], wanted: pl.DataFrame, absent: float = 0
+) -> NDArray[_N]:
     """The count of each wanted item, 0 where the histogram has none; other items are dropped.
+
+    Or the score, and another number where there is none.
 
     >>> import polars as pl
     >>> pages = pl.DataFrame({"page": ["a", "b"]})
@@ -307,6 +367,6 @@ def align(items: pl.DataFrame, counts: Ints, wanted: pl.DataFrame) -> Ints:
     held = items.rename(names).insert_column(0, pl.Series("count", counts))
     places = wanted.rename(names).with_row_index("place")
     found = held.join(places, on=list(names.values()), how="inner")  # looked up in the fewer
-    aligned = np.zeros(wanted.height, np.int64)
+    aligned = np.full(wanted.height, absent, counts.dtype)
     aligned[found["place"].to_numpy()] = found["count"].to_numpy()
     return aligned

@@ -16,7 +16,7 @@ from shortlist.audit.findings import Finding
 from shortlist.audit.universes import Data
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram, Wins
 from shortlist.mechanisms import Gamma, Mechanism, Peeling, PermuteAndFlip
-from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
+from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, OfScores
 
 _UNDERFLOWS = 745  # below exp(-745) floats are 0
 _EXPONENTS = (4, 8, 12, 16, 24, 31, 32, 40, 48, 53, 61)
@@ -27,6 +27,7 @@ _SETTINGS: tuple[dict[str, Any], ...] = (
     {"k": 1, "epsilon": 2.0, "delta": 0.02, "max_items_per_user": 50},
     {"k": 1, "epsilon": 0.1, "delta": 0.02, "max_items_per_user": 6},
 )
+_TWO_LAWS = NoisyCounts, NoisyClippedCounts, EachGroup, OfScores
 _COMPARISONS = 7  # of one user, at most: there are many ways to make them
 _BY_PICKS = (Peeling, PermuteAndFlip)  # whose laws of six picks of seven items are found in seconds
 _PICKED = 6
@@ -36,7 +37,7 @@ _MOST_PICKS: dict[str, Any] = {"k": _PICKED, "epsilon": 2.0, "delta": 0.0, "max_
 def far_settings(kind: Kind) -> Iterator[Mechanism]:
     """Instances of a mechanism that are looked at far away."""
     made: Any = class_of(kind)
-    if issubclass(made, NoisyCounts | NoisyClippedCounts | EachGroup):  # two laws at once
+    if issubclass(made, _TWO_LAWS):
         return
     (option, *_) = options_of(kind)
     picks = [_MOST_PICKS] if issubclass(made, _BY_PICKS) else []

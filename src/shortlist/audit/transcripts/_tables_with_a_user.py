@@ -17,12 +17,15 @@ from shortlist.evidence import (
     GroupedSets,
     PrivateCounts,
     PublicCounts,
+    PublicScores,
     UserGroups,
     UserSets,
     WeightedHistogram,
     Wins,
 )
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Mechanism
+from shortlist.mechanisms.wrappers import OfScores
+from shortlist.parameters import Direction
 
 _GAP = 3  # between counts: no user makes two of them equal, so that neighbours have one order
 _LEVELS = 0.4, 1.2, 4.0  # of the threshold, at which counts lie
@@ -217,6 +220,25 @@ def _table_of_counts(
     return TableWithUser(name, evidence, own)
 
 
+# --- scores
+
+
+def _scores(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa: FBT001 - as above
+    """Scores of which a user moves some by the sensitivity, and the others back, if any may."""
+    assert isinstance(mechanism, OfScores)  # noqa: S101 - nothing else looks at scores
+    places, back = np.arange(ITEMS), -int(mechanism.direction is Direction.ANY)
+    for name, few in (("the largest", places < _FEW), ("every other", places % 2 == 0)):
+        for level in (-float(ITEMS), float(ITEMS))[quick:]:
+            evidence = partial(_scores_of, mechanism, level, np.where(few, 1, back))
+            yield TableWithUser(f"a user moves {name}, scores from {level:.0f}", evidence)
+
+
+def _scores_of(mechanism: OfScores, level: float, moved: Ints, with_user: bool) -> PublicScores:  # noqa: FBT001 - of all tables
+    stated = mechanism.sensitivity, mechanism.direction
+    steps = (_ladder(level) + moved * with_user).astype(np.float64)
+    return PublicScores(steps * stated[0], *stated)
+
+
 # --- groups
 
 
@@ -357,6 +379,7 @@ _FAMILIES: dict[type, Callable[[Mechanism, bool], Iterator[TableWithUser]]] = {
     UserSets: _sets,
     WeightedHistogram: _sets,
     PublicCounts: _counts,
+    PublicScores: _scores,
     PrivateCounts: _counts,
     GroupedCounts: _grouped_counts,
     UserGroups: _grouped_sets,

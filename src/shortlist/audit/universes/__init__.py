@@ -9,6 +9,7 @@ from shortlist.audit.universes.of_counts import (
     OfCounts,
     OfGroupedCounts,
     OfPrivateCounts,
+    OfStatedScores,
     OfViews,
     OfWeights,
     OfWins,
@@ -28,6 +29,7 @@ from shortlist.evidence import (
     Outcomes,
     PrivateCounts,
     PublicCounts,
+    PublicScores,
     UserGroups,
     UserSets,
     View,
@@ -41,6 +43,7 @@ __all__ = ["Data", "Universe", "universe_of"]
 _UNIVERSES: dict[type, type[Universe]] = {
     PublicCounts: OfCounts,
     PrivateCounts: OfPrivateCounts,
+    PublicScores: OfStatedScores,
     View: OfViews,
     WeightedHistogram: OfWeights,
     UserSets: OfContributions,

@@ -14,12 +14,15 @@ from shortlist.evidence import (
     GroupedCounts,
     PrivateCounts,
     PublicCounts,
+    PublicScores,
     WeightedHistogram,
     Wins,
 )
 from shortlist.evidence.user_sets import unit_weight
 from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Adjacency, Mechanism
+from shortlist.mechanisms.wrappers import OfScores
+from shortlist.parameters import Direction
 
 
 class OfCounts(Universe):
@@ -49,6 +52,47 @@ class OfPrivateCounts(Universe):
 
     def evidence_of(self, data: Data) -> PrivateCounts:
         return PrivateCounts(np.array([count for count in data if count], np.int64), self._bound)
+
+
+class OfStatedScores(Universe):
+    """Scores of items that everybody knows: an entry is a number of halves of the sensitivity.
+
+    So a user moves scores by a whole step of the code, or by a half, from wherever they stand.
+    """
+
+    mechanism: OfScores
+    evidence = PublicScores
+    adjacencies = tuple(kind.value for kind in Adjacency)
+    sizes: ClassVar[dict[int, int]] = {1: 6, 2: 6, 3: 3}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 5}
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {}
+    quick_wide_sizes = wide_sizes
+
+    def changes(self, n_items: int) -> list[Data]:
+        """All that one user may move."""
+        one = self.mechanism.direction is Direction.ONE
+        steps = (0, 1, 2) if one else (-2, -1, 0, 2)
+        return [way for way in self.ways(steps, n_items) if any(way)]
+
+    def sampled_change(self, n_items: int) -> Data:
+        """A whole step of half of the items; the others move back, if any may."""
+        back = 0 if self.mechanism.direction is Direction.ONE else -2
+        half = n_items // 2
+        return (2,) * half + (back,) * (n_items - half)
+
+    def level(self, family: Sequence[Data]) -> float:
+        return self._steps(super().level(family))
+
+    def evidence_of(self, data: Data) -> PublicScores:
+        stated = self.mechanism.sensitivity, self.mechanism.direction
+        return PublicScores(np.array(list(map(self._steps, data))) * stated[0], *stated)
+
+    def written(self, data: Data) -> str:
+        return super().written(tuple(map(self._steps, data)))
+
+    def _steps(self, entry: float) -> float:
+        """The score in steps of the sensitivity; half of them are below 0."""
+        return (entry - 3) / 2
 
 
 class OfViews(Universe):

@@ -6,6 +6,7 @@ from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCount
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.mechanisms.wrappers.noisy_others import NoisyOthers
 from shortlist.mechanisms.wrappers.noisy_reach import NoisyReach
+from shortlist.mechanisms.wrappers.of_scores import NoisyScores, OfScores
 
 __all__ = [
     "AskedFor",
@@ -14,6 +15,8 @@ __all__ = [
     "NoisyCounts",
     "NoisyOthers",
     "NoisyReach",
+    "NoisyScores",
+    "OfScores",
     "answering",
     "answering_in_groups",
 ]

@@ -10,17 +10,21 @@ from shortlist.errors import InputError
 from shortlist.evidence import UserGroups
 from shortlist.mechanisms.count_each import CountEach
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
+from shortlist.mechanisms.one_shot_laplace import Extreme
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import NoisyClippedCounts
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.mechanisms.wrappers.noisy_others import NoisyOthers
 from shortlist.mechanisms.wrappers.noisy_reach import NoisyReach
+from shortlist.mechanisms.wrappers.of_scores import OfScores
 from shortlist.questions import (
     OTHERS_SHARE,
+    BottomScores,
     Domain,
     HittingSet,
     Question,
     TopK,
+    TopScores,
     UserCounts,
     WithOthers,
 )
@@ -230,3 +234,23 @@ def _counted(question: UserCounts, asked: AskedFor) -> Mechanism:
             given={"max_items_per_user": asked.options["max_items_per_user"]},
         )
     return asked(asked.epsilon, asked.delta)
+
+
+_STATED = ("sensitivity", "direction", "neighbours")
+"""What whoever gives scores states of them: no field of the mechanism that selects."""
+
+
+@answering.register
+def _of_scores(question: TopScores, asked: AskedFor) -> Mechanism:
+    """The selection on scores in the place of counts; with noisy scores, if there is a share."""
+    rest = {name: value for name, value in asked.given.items() if name not in _STATED}
+    least = isinstance(question, BottomScores)
+    return OfScores.of(
+        replace(asked, given=rest),
+        k=question.k,
+        epsilon=asked.epsilon,
+        delta=asked.delta,
+        score_share=question.share_of_scores,
+        extreme=Extreme.SMALLEST if least else Extreme.LARGEST,
+        **{name: asked.given[name] for name in _STATED},
+    )

@@ -78,12 +78,17 @@ class InNoise(Mechanism):
             f"{counts} is published with noise of standard deviation "
             f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
         )
-        if self.count_shared_sd is not None:
-            noise += (
-                f" A part of it, of standard deviation {self.count_shared_sd:.3g}, is the same for "
-                "all counts: it cancels in differences and adds up in sums."
-            )
-        return noise
+        return " ".join([noise, *self._explained_shared("counts")])
+
+    def _explained_shared(self, counts: str) -> list[str]:
+        """How much of the noise all such numbers share, in a sentence."""
+        if self.count_shared_sd is None:
+            return []
+        shared = (
+            f"A part of it, of standard deviation {self.count_shared_sd:.3g}, is the same for "
+            f"all {counts}: it cancels in differences and adds up in sums."
+        )
+        return [shared]
 
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
         return draws.order(self._order(counts)).by_position()
