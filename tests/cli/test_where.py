@@ -47,9 +47,25 @@ def test_a_refusal_quotes_the_piece(complaint, people):
     assert '"RAND()" is no part of' in complaint(*top_k(people, "--where", "rand() < 1"))
 
 
-def test_it_goes_with_rows_of_users(complaint, tmp_path):
+def test_an_index_has_one_order_of_all_items(complaint, tmp_path):
     line = in_store(f"sqlite:///{tmp_path}/items.db", "--where", "name = 'a'")
-    assert "--where goes with --user" in complaint(*line)
+    found = complaint(*line)
+    assert "--where does not go with --store: its index has one order" in found
+    assert "give a table of the items that count" in found
+
+
+def test_counts_are_filtered_by_what_items_are_called(in_json, complaint, tmp_path):
+    path = tmp_path / "counts.csv"
+    pl.DataFrame({"title": ["a", "b"], "readers": [9_000, 8_000]}).write_csv(path)
+    asked = ("top-k", str(path), "--item", "title", "--count", "readers", "-k", "1")
+    asked += ("--epsilon", "1", "--public-items-in-table")
+    found = in_json(*asked, "--where", "title <> 'a'")
+    assert [row["title"] for row in found["items"]] == ["b"]
+    assert found["about"]["where"] == "title <> 'a'"
+    refused = complaint(*asked, "--where", "try_cast(readers as bigint) > 8500")
+    assert '"readers" holds what is protected' in refused
+    assert "--item and --by alone" in refused
+    assert "--min-users" in refused
 
 
 @pytest.fixture

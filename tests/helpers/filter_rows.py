@@ -30,6 +30,10 @@ WRITTEN_DAYS = [
     *("2026-11-01", "2026-10-31T23:59", "9999-12-31", "2026-11-01x", "2026-99-99", ""),
     *("2026-11-0", "01.11.2026", "2026/11/01", " 2026-11-01", "-2026-11-01", "٢٠٢٦-11-01"),
 ]
+DOUBLES = [
+    *("0.1", "-0", "1e18", "1E-9", "123456789.123456789", ".5", "5.", "+1", " 1", "1\n", "1e999"),
+    *("inf", "NaN", "0x1p3", "1_000", "1,5", "", "-", "1e", "9" * 18, "9" * 19, "1d", "٧.٥", "0.5"),
+]
 VALUES = {
     "t": (pl.String, TEXTS),
     "u": (pl.String, TEXTS),
@@ -43,10 +47,11 @@ VALUES = {
     "b": (pl.Boolean, [True, False]),
     "my col": (pl.String, TEXTS),
     "y": (pl.String, WRITTEN_DAYS),
+    "z": (pl.String, DOUBLES),
 }
 
 
-PACES = [17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61]
+PACES = [17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67]
 """Primes, so that each column goes through all its values, at its own pace."""
 
 

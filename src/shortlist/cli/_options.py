@@ -357,10 +357,13 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("score", _COLUMN, settable=True, required=C.SCORES, help={
         C.SCORES: "The score of the item: a number, written as 0.5 or 5e-1 in a text file.",
     }),
-    CommandOption("where", _TEXT, settable=True, goes_with="user", metavar="CONDITION", help={
+    CommandOption("where", _TEXT, settable=True, metavar="CONDITION", not_with={
+            "store": "its index has one order, of all items",
+        }, otherwise="give a table of the items that count, with an index of its own", help={
         C.TOP_K | C.ROWS | C.COMPARE: "Only rows for which this is true: a condition in SQL over "
-            "the columns of one row, such as \"country = 'NO' and age between 18 and 30\". "
-            "It is shown with the answer; choose it without looking at the data.",
+            "the columns of one row, such as \"country = 'NO' and age between 18 and 30\"; with "
+            "--count, over those of --item and --by. It is shown with the answer; choose it "
+            "without looking at the data.",
     }),
     CommandOption("time", _COLUMN, settable=True, goes_with="user", help={
         C.TOP_K | C.ROWS | C.COMPARE: "Dates or timestamps: only rows of the days --from … --to "

@@ -464,6 +464,7 @@ def _counts(request: Request) -> Source:
         *("count", "max_items_per_user", "table", "users", *_WRITTEN),
         *("by", "max_groups_per_user", "public_groups"),
     )
+    own |= {"where": _where(request.given)}
     item, known = _columns(request.given.item), request.public_items()
     return shortlist.counts(request.data(), item=item, public_items=known, **own)
 

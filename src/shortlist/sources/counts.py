@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines.histogram_in_memory import HistogramInGroups, HistogramInMemory
-from shortlist.errors import InputError
+from shortlist.errors import InputError, in_quotes, shown
 from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable, Reuse
@@ -35,6 +36,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     *,
     item: str | Sequence[str],
     count: str,
+    where: str | Sequence[str] | None = None,
     max_items_per_user: int | None = None,
     public_items: object = None,
     by: str | Sequence[str] | None = None,
@@ -61,6 +63,8 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
         item: The column of items, or several: then an item is a tuple. Of the types in `pairs`; no
             item has two rows.
         count: The column of counts: whole numbers from 0 to 2^62.
+        where: Which rows count, as in `pairs`: a condition over the columns of `item` and `by`
+            alone. Which items are kept then depends on their names, and not on who holds them.
         max_items_per_user: Your promise that no user is in more counts than this, if there is
             such a bound; None if not. Nothing here can check it, and the guarantee rests on it.
         public_items: None if the items are private: which of them are in the histogram says
@@ -84,7 +88,8 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
 
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, or the
-            public items are no such list or the table itself. Nothing private is in the message.
+            public items are no such list or the table itself, or `where` looks at other columns.
+            Nothing private is in the message.
 
     >>> import polars as pl
     >>> books = pl.DataFrame({"title": ["Emma", "Dune", "Ulysses"], "readers": [900, 40, 0]})
@@ -101,11 +106,14 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     if isinstance(data, InputError):
         raise data from None
     writing = Writing(separator, encoding)
-    checked = open_table(data, count=count, items=item, writing=writing)
-    if by is not None:
+    checked = open_table(data, count=count, items=item, writing=writing, where=where)
+    about = replace(about, where=None if checked.where is None else str(checked.where))
+    grouped = None if by is None else checked.by(by)
+    _require_of_items(grouped or checked)
+    if grouped is not None:
         return _in_groups(
             checked,
-            checked.by(by),
+            grouped,
             max_items_per_user,
             _promised_groups(max_groups_per_user, max_items_per_user),
             public=(public_items, public_groups),
@@ -124,6 +132,27 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     engine = HistogramInMemory(checked, public, max_items_per_user)
     bounds = {"max_items_per_user": max_items_per_user}
     return Counts(engine, checked, public, bounds, budget, users, about)
+
+
+def _require_of_items(table: SensitiveTable) -> None:
+    """Refuse a filter by what users may have made.
+
+    Raises:
+        InputError: It looks at another column than those that say which item, and group, it is.
+    """
+    asked = [] if table.where is None else table.where.columns
+    count, *items = table.columns
+    for name in asked:
+        if name not in items:
+            why = "holds what is protected" if name == count else "may say something of users"
+            raise InputError(
+                '"{name}" {why}: which items are kept would then tell of it',
+                "filter by columns of {item} and {by} alone. For items of many users, give "
+                "{min_users} to the question",
+                given={"where": in_quotes(str(table.where))},
+                name=shown(name),
+                why=why,
+            )
 
 
 def _in_groups(

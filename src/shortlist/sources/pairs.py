@@ -96,8 +96,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             before users are bounded; a comparison with a missing value is not true, and NaN counts
             as missing. It is public, and stands in every release: choose it without looking at the
             data. It is made of columns and literals, =, <>, <, <=, >, >=, and, or, not, in (…),
-            between, like, is null, try_cast(column as bigint) for numbers in text, and
-            try_cast(column as date); a column with an odd name stands in double quotes. Or several
+            between, like, is null, + - * /, a few functions, and try_cast(column as bigint), as
+            double or as date; a column with an odd name stands in double quotes. Or several
             conditions, which all must be true. `shortlist.days` writes one for a span of days.
             None, the default, for all rows.
         max_items_per_user: The most items of one user that count for discovery; of a user with

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from shortlist.errors import InputError, in_quotes, shown
@@ -11,13 +11,26 @@ from shortlist.table._column_roles import check_columns
 from shortlist.table._frames import is_typed
 from shortlist.table.key_types import DIGITS, text_of
 from shortlist.table.part import TablePart
-from shortlist.table.row_filters import DAY, Kind, RowColumn, RowFilter
+from shortlist.table.row_filters import RowFilter
+from shortlist.table.row_values import (
+    DAY,
+    DOUBLE,
+    YEARS,
+    Function,
+    Kind,
+    RowColumn,
+    Value,
+    part_of_digits,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of no time zone, as all that is compared with it
 _NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
+_NANOSECONDS_A_DAY = 24 * 3_600 * 10**9
+_PLAIN = {Kind.WHOLE: rf"\A-?[0-9]{{1,{DIGITS}}}\z", Kind.NUMBER: rf"\A{DOUBLE}\z"}
+"""How texts are written that are cast."""
 
 
 def typed(where: RowFilter, parts: list[TablePart]) -> RowFilter:
@@ -109,57 +122,138 @@ class _InPolars:
     def column(self, column: RowColumn) -> pl.Expr:
         import polars as pl
 
-        found, dtype = pl.col(column.name), self._schema[column.name]
+        found = pl.col(column.name)
         if column.cast is Kind.DATE:
-            return self._day(found) if column.kind is Kind.WHOLE else found.cast(pl.Date)
+            return self._written_day(found) if column.is_written_day else self._day(column)
         if column.cast:
             text = found.cast(pl.String)
-            plain = text.str.contains(rf"\A-?[0-9]{{1,{DIGITS}}}\z")
-            return pl.when(plain).then(text).otherwise(None).cast(pl.Int64)
+            plain = text.str.contains(_PLAIN[column.cast])
+            return self.null_unless(plain, text).cast(self._type(column))
         match column.kind:
             case Kind.NUMBER:
                 return found.cast(pl.Float64).fill_nan(None)
-            case Kind.TIMESTAMP:  # of whatever unit, exactly
-                moments = found.cast(pl.Int64).cast(pl.Int128)
-                return moments * _NANOSECONDS[cast("pl.Datetime", dtype).time_unit]
+            case Kind.TIMESTAMP:
+                return self._moment(column)
             case Kind.TEXT | Kind.WHOLE:
                 return found.cast(self._type(column))
         return found
 
-    def _day(self, text: pl.Expr) -> pl.Expr:
+    def _moment(self, column: RowColumn) -> pl.Expr:
+        """A timestamp of whatever unit, exactly: how many nanoseconds after 1970."""
+        import polars as pl
+
+        unit = cast("pl.Datetime", self._schema[column.name]).time_unit
+        return pl.col(column.name).cast(pl.Int64).cast(pl.Int128) * _NANOSECONDS[unit]
+
+    def _day(self, column: RowColumn) -> pl.Expr:
+        """The day of a date, or of a timestamp of the years that Python has."""
+        import polars as pl
+
+        if column.held is Kind.DATE:
+            return pl.col(column.name)
+        moment = self._moment(column)
+        first, last = map(_in_polars, YEARS)
+        known = self.null_unless((moment >= first) & (moment <= last), moment)
+        return (known // _NANOSECONDS_A_DAY).cast(pl.Int32).cast(pl.Date)
+
+    def _written_day(self, text: pl.Expr) -> pl.Expr:
         """The digits of the day that a text begins with."""
         import polars as pl
 
         text = text.cast(pl.String)
         begins = text.str.contains(rf"\A{DAY}")
         digits = text.str.slice(0, 10).str.replace_all("-", "", literal=True)
-        return pl.when(begins).then(digits).otherwise(None).cast(pl.Int64)
+        return self.null_unless(begins, digits).cast(pl.Int64)
 
-    def literal(self, value: Any, like: RowColumn) -> pl.Expr:
+    def literal(self, value: Any, like: Value) -> pl.Expr:
         import polars as pl
 
         return pl.lit(_in_polars(value), self._type(like))
 
-    def is_among(self, column: RowColumn, values: list[Any]) -> pl.Expr:
+    def text(self, text: RowColumn | str) -> pl.Expr:
         import polars as pl
 
-        among = pl.Series(list(map(_in_polars, values)), dtype=self._type(column))
-        return self.column(column).is_in(among.implode())
+        return pl.lit(text) if isinstance(text, str) else self.column(text)
 
-    def is_like(self, column: RowColumn, pattern: str) -> pl.Expr:
+    def as_compared(self, text: pl.Expr) -> pl.Expr:
+        return text
+
+    def is_among(self, found: pl.Expr, values: list[Any], like: Value) -> pl.Expr:
+        import polars as pl
+
+        among = pl.Series(list(map(_in_polars, values)), dtype=self._type(like))
+        return found.is_in(among.implode())
+
+    def is_like(self, text: pl.Expr, pattern: str) -> pl.Expr:
         import polars as pl
 
         wild = {"%": ".*", "_": "."}
         regex = "".join(wild.get(letter) or pl.escape_regex(letter) for letter in pattern)
-        return self.column(column).str.contains(rf"(?s)\A{regex}\z")
+        return text.str.contains(rf"(?s)\A{regex}\z")
 
-    def is_null(self, column: RowColumn) -> pl.Expr:
-        return self.column(column).is_null()
+    def is_null(self, found: pl.Expr) -> pl.Expr:
+        return found.is_null()
 
-    def _type(self, column: RowColumn) -> pl.DataType:
+    def null_unless(self, condition: pl.Expr, found: pl.Expr) -> pl.Expr:
         import polars as pl
 
-        wide = self._schema[column.name] in (pl.UInt64, pl.Int128) and not column.cast
+        return pl.when(condition).then(found).otherwise(None)
+
+    def wide(self, whole: pl.Expr) -> pl.Expr:
+        import polars as pl
+
+        return whole.cast(pl.Int128)
+
+    def narrow(self, whole: pl.Expr) -> pl.Expr:
+        import polars as pl
+
+        return whole.cast(pl.Int64)
+
+    def number(self, found: pl.Expr) -> pl.Expr:
+        import polars as pl
+
+        return found.cast(pl.Float64)
+
+    def quotient(self, number: pl.Expr, divisor: pl.Expr) -> pl.Expr:
+        import polars as pl
+
+        if not divisor.meta.root_names():
+            # Polars multiplies by the reciprocal of one number, which is another double. Of a
+            # column it does not.
+            among = pl.col(number.meta.root_names()[0])
+            divisor = pl.when(among.is_null()).then(divisor).otherwise(divisor)
+        return number / divisor
+
+    def coalesce(self, values: list[pl.Expr]) -> pl.Expr:
+        import polars as pl
+
+        return pl.coalesce(values)
+
+    def length(self, text: pl.Expr) -> pl.Expr:
+        import polars as pl
+
+        return text.str.len_chars().cast(pl.Int64)
+
+    def substring(self, text: pl.Expr, start: int, count: int) -> pl.Expr:
+        return text.str.slice(start - 1, count)
+
+    def part_of_day(self, part: Function, column: RowColumn) -> pl.Expr:
+        import polars as pl
+
+        if column.is_written_day:
+            written: pl.Expr = part_of_digits(part, self.column(column))
+            return written
+        day = self._day(column)
+        known = self.null_unless(day.is_between(date.min, date.max), day).dt
+        parts = {Function.YEAR: known.year, Function.MONTH: known.month, Function.DAY: known.day}
+        return parts[part]().cast(pl.Int64)
+
+    def _type(self, value: Value) -> pl.DataType:
+        import polars as pl
+
+        if isinstance(value, RowColumn) and value.is_written_day:
+            return pl.Int64()
+        wide = isinstance(value, RowColumn) and self._schema[value.name] in (pl.UInt64, pl.Int128)
         types = {
             Kind.TEXT: pl.String(),
             Kind.WHOLE: pl.Int128() if wide else pl.Int64(),
@@ -168,10 +262,10 @@ class _InPolars:
             Kind.TIMESTAMP: pl.Int128(),
             Kind.TRUTH: pl.Boolean(),
         }
-        return types[column.kind or Kind.TEXT]
+        return types[value.kind or Kind.TEXT]
 
 
-def _in_polars(value: object) -> object:
+def _in_polars(value: object) -> Any:
     """A value as it is compared with columns: of a time, how many nanoseconds after 1970."""
     if isinstance(value, datetime):
         return (value - _EPOCH) // timedelta(microseconds=1) * _NANOSECONDS["us"]

@@ -12,25 +12,38 @@ from typing import Any, NoReturn
 
 from shortlist.errors import InputError, in_quotes, shown
 from shortlist.table.row_filters import (
-    DAY,
     Among,
     Comparison,
     Condition,
     Joined,
-    Kind,
     Like,
-    Literal,
     Not,
     Null,
-    RowColumn,
     RowFilter,
+)
+from shortlist.table.row_values import (
+    DAY,
+    Computed,
+    Function,
+    Kind,
+    Literal,
+    RowColumn,
+    Value,
+    columns_of,
+    depth_of,
 )
 
 _LONGEST = 2_000
+_DEEPEST = 4
+"""How many functions stand within each other: engines are told each several times as often."""
 _ALLOWED = (
     "A filter has columns, literals, =, <>, <, <=, >, >=, AND, OR, NOT, IN (…), BETWEEN, LIKE, "
-    "IS NULL, TRY_CAST(column AS BIGINT) of a text, and TRY_CAST(column AS DATE)"
+    "IS NULL, +, -, *, /, ABS, COALESCE, LENGTH, SUBSTRING(text, 1, 3), STARTS_WITH(text, 'NO'), "
+    "YEAR, MONTH, DAY, TRY_CAST(column AS BIGINT), or DOUBLE, of a text, and "
+    "TRY_CAST(column AS DATE)"
 )
+_IN_THE_QUERY = "make a column of it in the query that makes the table"
+_WITH_PLACES = 3
 _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -88,36 +101,69 @@ class _Reader:
             return self._comparison(node, signs[type(node)])
         if isinstance(node, exp.Like):
             self._require_only(node, "this", "expression", "negate")
-            like = Like(self._column(node.this), self._pattern(node.expression))
+            like = Like(self._value(node.this), self._pattern(node.expression))
             return Not(like) if node.args.get("negate") else like
-        self._require_only(node, "this", "expression", "expressions", "low", "high", "to", "safe")
-        match node:
-            case exp.Between():
-                low, high = (
-                    self._beside(node, sign, node.args[end])
-                    for sign, end in ((">=", "low"), ("<=", "high"))
-                )
-                return Joined("AND", (low, high))
-            case exp.In() if node.expressions:
-                literals = tuple(map(self._literal, node.expressions))
-                return Among(self._column(node.this), literals)
-            case exp.Is() if isinstance(node.expression, exp.Null):
-                return Null(self._column(node.this))
-        return self._column(node)
+        if isinstance(node, exp.StartsWith):
+            return self._begins(node)
+        if not isinstance(node, exp.Between | exp.In | exp.Is):
+            return self._value(node)
+        self._require_only(node, "this", "expression", "expressions", "low", "high")
+        if isinstance(node, exp.Between):
+            ends = ((">=", "low"), ("<=", "high"))
+            low, high = (self._beside(node, sign, node.args[end]) for sign, end in ends)
+            return Joined("AND", (low, high))
+        if isinstance(node, exp.In) and node.expressions:
+            return Among(self._value(node.this), tuple(map(self._literal, node.expressions)))
+        if not isinstance(node.expression, exp.Null):
+            self._refuse(node)
+        return Null(self._value(node.this))
+
+    def _begins(self, node: Any) -> Comparison:
+        """Whether a text starts with another, in words that are there anyway."""
+        self._require_only(node, "this", "expression")
+        start = self._literal(node.expression)
+        if not isinstance(start.value, str):
+            self._refuse(node.expression)
+        places = Literal(Decimal(1)), Literal(Decimal(len(start.value)))
+        return Comparison(self._call(node, Function.SUBSTRING, node.this, *places), "=", start)
 
     def _comparison(self, node: Any, sign: str) -> Comparison:
         left, right = node.this.unnest(), node.expression.unnest()
         if _is_literal(left) and not _is_literal(right):
-            return Comparison(self._column(right), _MIRRORED[sign], self._literal(left))
+            return Comparison(self._value(right), _MIRRORED[sign], self._literal(left))
         return self._beside(node, sign, right)
 
     def _beside(self, node: Any, sign: str, other: Any) -> Comparison:
+        return Comparison(self._value(node.this), sign, self._operand(other))
+
+    def _value(self, node: Any) -> RowColumn | Computed:
+        """A column, or what is made of columns."""
         from sqlglot import exp
 
-        column, other = self._column(node.this), other.unnest()
-        if isinstance(other, exp.Column | exp.Cast) and not _is_literal(other):
-            return Comparison(column, sign, self._column(other))
-        return Comparison(column, sign, self._literal(other))
+        node = node.unnest()
+        if isinstance(node, exp.Neg) and not _is_literal(node):
+            return self._call(node, Function.SUBTRACT, Literal(Decimal(0)), node.this)
+        if (function := _functions().get(type(node))) is None:
+            return self._column(node)
+        parts = "this", "expression", "expressions", "start", "length"
+        self._require_only(node, *parts, "typed", "safe")
+        return self._call(node, function, *node.iter_expressions())
+
+    def _call(self, node: Any, function: Function, *values: Any) -> Computed:
+        """A function of values, some of which are read already."""
+        read = [v if isinstance(v, Literal) else self._operand(v) for v in values]
+        made = Computed(function, tuple(read))
+        if next(columns_of(made), None) is None:
+            self._refuse(node, "looks at no column", "Write out what it comes to")
+        if function is Function.SUBSTRING and len(read) < _WITH_PLACES:
+            self._refuse(node, "does not say how many letters", "Write SUBSTRING(text, 1, 3)")
+        if depth_of(made) > _DEEPEST:
+            self._refuse(node, f"has functions more than {_DEEPEST} deep", _IN_THE_QUERY)
+        return made
+
+    def _operand(self, node: Any) -> Value:
+        node = node.unnest()
+        return self._literal(node) if _is_literal(node) else self._value(node)
 
     def _column(self, node: Any) -> RowColumn:
         from sqlglot import exp
@@ -160,14 +206,18 @@ class _Reader:
         if any(value for name, value in node.args.items() if name not in names):
             self._refuse(node)
 
-    def _refuse(self, node: Any, rule: str = "") -> NoReturn:
+    def _refuse(self, node: Any, rule: str = "", remedy: str = _ALLOWED) -> NoReturn:
+        if not rule and _is_literal(node):
+            rule = "is no value that there is, or stands where a column must"
+        elif not rule:
+            rule, remedy = _against().get(type(node), (_rule_against(node), remedy))
         raise InputError(
             '"{piece}" {rule}',
-            "{allowed}",
+            "{remedy}",
             given={"where": in_quotes(self._given)},
             piece=shown(node.sql()),
-            rule=rule or _rule_against(node),
-            allowed=_ALLOWED,
+            rule=rule,
+            remedy=remedy,
         )
 
 
@@ -180,11 +230,49 @@ def _rule_against(node: Any) -> str:
         return "looks beyond its row"
     if isinstance(node, exp.Null):
         return "equals nothing, not even itself: ask for it by IS NULL"
-    if _is_literal(node):
-        return "is no value that there is, or stands where a column must"
     if isinstance(node, exp.Column):
         return "is not the name of a column alone, or stands where a literal must"
     return "is no part of what means the same on every engine, row by row and run by run"
+
+
+def _against() -> dict[type, tuple[str, str]]:
+    """What is wrong with pieces that many would expect, and what to write instead."""
+    from sqlglot import exp
+
+    case = (
+        "changes letters beyond A to Z in another way on each engine",
+        f"Write each spelling out, as in country IN ('no', 'NO'). Or {_IN_THE_QUERY}",
+    )
+    remainder = "has another sign below 0 on some engines", _IN_THE_QUERY
+    return {
+        exp.Lower: case,
+        exp.Upper: case,
+        exp.ILike: case,
+        exp.Mod: remainder,
+        exp.Cast: (
+            "would fail at a row that it cannot cast, and so tell of it",
+            "Write TRY_CAST(column AS BIGINT), AS DOUBLE or AS DATE, which give null there",
+        ),
+        exp.CurrentDate: ("is another day on each run", "Write it out, as in DATE '2026-11-01'"),
+    }
+
+
+def _functions() -> dict[type, Function]:
+    from sqlglot import exp
+
+    return {
+        exp.Add: Function.ADD,
+        exp.Sub: Function.SUBTRACT,
+        exp.Mul: Function.MULTIPLY,
+        exp.Div: Function.DIVIDE,
+        exp.Abs: Function.ABS,
+        exp.Length: Function.LENGTH,
+        exp.Substring: Function.SUBSTRING,
+        exp.Coalesce: Function.COALESCE,
+        exp.Year: Function.YEAR,
+        exp.Month: Function.MONTH,
+        exp.Day: Function.DAY,
+    }
 
 
 def _signs() -> dict[type, str]:
@@ -203,7 +291,8 @@ def _signs() -> dict[type, str]:
 def _cast_to() -> dict[Any, Kind]:
     from sqlglot import exp
 
-    return {exp.DataType.Type.BIGINT: Kind.WHOLE, exp.DataType.Type.DATE: Kind.DATE}
+    types = exp.DataType.Type
+    return {types.BIGINT: Kind.WHOLE, types.DOUBLE: Kind.NUMBER, types.DATE: Kind.DATE}
 
 
 def _is_literal(node: Any) -> bool:

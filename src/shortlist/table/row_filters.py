@@ -1,8 +1,8 @@
 """Filters of rows: conditions in SQL over the columns of one row, which are public.
 
 The language is a closed list, so that a filter keeps the same rows wherever they lie and fails at
-none: no function but a cast that gives null, no arithmetic, no look at another row, at the clock or
-at chance. `_filters_in_sql.py` reads it.
+none: no look at another row, at the clock or at chance, and of arithmetic and functions only what
+`row_values.py` has. `_filters_in_sql.py` reads it.
 
 A value that is not known is null, and so is NaN, on which engines disagree. A comparison with null
 is neither true nor false, as in SQL, and only rows for which the whole is true are kept.
@@ -14,173 +14,68 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
-from decimal import Decimal
-from enum import StrEnum
+from datetime import date
 from functools import reduce
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from shortlist.errors import InputError, in_quotes, shown
-
-
-class Kind(StrEnum):
-    """What values are, as far as a filter tells them apart."""
-
-    TEXT = "text"
-    WHOLE = "a whole number"
-    NUMBER = "a floating-point number"
-    DATE = "a date"
-    TIMESTAMP = "a timestamp without a time zone"
-    TRUTH = "true or false"
-
-
-_LITERALS = {
-    Kind.TEXT: "a text, such as 'NO'; if it holds numbers, write TRY_CAST(column AS BIGINT), if "
-    "days, TRY_CAST(column AS DATE)",
-    Kind.WHOLE: "a whole number of 64 bits, such as 18",
-    Kind.NUMBER: "a number, such as 0.5",
-    Kind.DATE: "a date, such as DATE '2026-11-01'",
-    Kind.TIMESTAMP: "a date, or a time such as TIMESTAMP '2026-11-01 06:30:00'",
-    Kind.TRUTH: "TRUE or FALSE, by = or <>",
-}
-
-
-DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-"""How a day is written, as a regular expression."""
-
-
-class Terms(Protocol):
-    """How an engine writes what a filter is made of; all else are operators of its expressions.
-
-    A column is given as its kind says: NaN as null, a text that is to be cast as a number, and the
-    day that a text begins with as the whole number of its digits.
-    """
-
-    def column(self, column: RowColumn) -> Any:
-        """The values of a column."""
-
-    def literal(self, value: object, like: RowColumn) -> Any:
-        """A value, to be compared with that column."""
-
-    def is_among(self, column: RowColumn, values: list[Any]) -> Any:
-        """Whether the column is one of these."""
-
-    def is_like(self, column: RowColumn, pattern: str) -> Any:
-        """Whether a text is written so: % stands for any characters, _ for one."""
-
-    def is_null(self, column: RowColumn) -> Any:
-        """Whether there is no value."""
-
+from shortlist.errors import InputError, in_quotes
+from shortlist.table._kinds_of_values import LITERALS, KindsOfValues
+from shortlist.table.row_values import (
+    Computed,
+    Kind,
+    Literal,
+    RowColumn,
+    Terms,
+    columns_of,
+    compared,
+    expression,
+)
 
 # What a filter is made of; the text of each is SQL.
 
 
-_CASTS = {Kind.WHOLE: "BIGINT", Kind.DATE: "DATE"}
-
-
-@dataclass(frozen=True)
-class RowColumn:
-    """A column by its name, to the letter.
-
-    Attributes:
-        name: Of the column.
-        kind: What it holds, once that is known.
-        cast: What it is read as: a text as a whole number, where it is written as one; a text that
-            begins with a day, or a timestamp, as that day. None if as it is.
-        is_quoted: Whether its name was written in double quotes.
-    """
-
-    name: str
-    kind: Kind | None = None
-    cast: Kind | None = None
-    is_quoted: bool = False
-
-    def __str__(self) -> str:
-        name = '"' + self.name.replace('"', '""') + '"' if self.is_quoted else self.name
-        return f"TRY_CAST({name} AS {_CASTS[self.cast]})" if self.cast else name
-
-
-@dataclass(frozen=True)
-class Literal:
-    """A value that is written out."""
-
-    value: str | Decimal | date | bool
-
-    def __str__(self) -> str:
-        match self.value:
-            case bool():
-                return str(self.value).upper()
-            case datetime():
-                return f"TIMESTAMP '{self.value}'"
-            case date():
-                return f"DATE '{self.value}'"
-            case str():
-                return "'" + self.value.replace("'", "''") + "'"
-        return str(self.value)
-
-    def of(self, kind: Kind) -> object:
-        """The value as one of a kind; None where it is none."""
-        value = self.value
-        if isinstance(value, Decimal):
-            if kind is Kind.WHOLE and value == value.to_integral_value() and abs(value) < 2**63:
-                return int(value)
-            found = float(value)
-            return found if kind is Kind.NUMBER and abs(found) < float("inf") else None
-        if kind is Kind.TIMESTAMP and type(value) is date:
-            return datetime.combine(value, time())
-        return value if _KINDS[type(value)] is kind else None
-
-
-_KINDS = {
-    str: Kind.TEXT,
-    bool: Kind.TRUTH,
-    date: Kind.DATE,
-    datetime: Kind.TIMESTAMP,
-}
-
-
 @dataclass(frozen=True)
 class Comparison:
-    """A column beside a literal, or beside another column."""
+    """A value beside a literal, or beside another value."""
 
-    column: RowColumn
+    value: RowColumn | Computed
     sign: str
-    other: RowColumn | Literal
+    other: RowColumn | Computed | Literal
 
     def __str__(self) -> str:
-        return f"{self.column} {self.sign} {self.other}"
+        return f"{self.value} {self.sign} {self.other}"
 
 
 @dataclass(frozen=True)
 class Among:
-    """A column in a list of literals."""
+    """A value in a list of literals."""
 
-    column: RowColumn
+    value: RowColumn | Computed
     literals: tuple[Literal, ...]
 
     def __str__(self) -> str:
-        return f"{self.column} IN ({', '.join(map(str, self.literals))})"
+        return f"{self.value} IN ({', '.join(map(str, self.literals))})"
 
 
 @dataclass(frozen=True)
 class Like:
     """A text that is written by a pattern."""
 
-    column: RowColumn
+    value: RowColumn | Computed
     pattern: Literal
 
     def __str__(self) -> str:
-        return f"{self.column} LIKE {self.pattern}"
+        return f"{self.value} LIKE {self.pattern}"
 
 
 @dataclass(frozen=True)
 class Null:
-    """A column without a value."""
+    """What has no value."""
 
-    column: RowColumn
+    value: RowColumn | Computed
 
     def __str__(self) -> str:
-        return f"{self.column} IS NULL"
+        return f"{self.value} IS NULL"
 
 
 @dataclass(frozen=True)
@@ -208,7 +103,7 @@ def _within(condition: Condition) -> str:
     return f"({condition})" if isinstance(condition, Joined) else str(condition)
 
 
-Condition: TypeAlias = RowColumn | Comparison | Among | Like | Null | Not | Joined
+Condition: TypeAlias = RowColumn | Computed | Comparison | Among | Like | Null | Not | Joined
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
@@ -225,8 +120,8 @@ class RowFilter:
     """A condition by which rows are kept; its text is SQL, written one way.
 
     >>> from shortlist.table._filters_in_sql import parsed
-    >>> print(parsed("day>=date '2026-11-01' and not country in ('NO')"))
-    day >= DATE '2026-11-01' AND NOT country IN ('NO')
+    >>> print(parsed("day>=date '2026-11-01' and not country in ('NO') and seconds/60>30"))
+    day >= DATE '2026-11-01' AND NOT country IN ('NO') AND seconds / 60 > 30
     """
 
     given: str
@@ -265,36 +160,37 @@ def _all_of(condition: Condition) -> tuple[Condition, ...]:
     return (condition,)
 
 
-def _columns(condition: Condition | Literal) -> Iterator[RowColumn]:
+def _columns(condition: Condition) -> Iterator[RowColumn]:
     match condition:
-        case RowColumn():
-            yield condition
-        case Comparison():
-            yield from (condition.column, *_columns(condition.other))
-        case Not():
-            yield from _columns(condition.condition)
-        case Joined():
-            for each in condition.conditions:
+        case RowColumn() | Computed():
+            yield from columns_of(condition)
+        case Comparison(value, _, other):
+            yield from (*columns_of(value), *columns_of(other))
+        case Not(inner):
+            yield from _columns(inner)
+        case Joined(_, conditions):
+            for each in conditions:
                 yield from _columns(each)
-        case Among() | Like() | Null():
-            yield condition.column
+        case Among(value) | Like(value) | Null(value):
+            yield from columns_of(value)
 
 
 def _written(condition: Condition, terms: Terms) -> Any:  # noqa: PLR0911 - one for each kind
     match condition:
-        case RowColumn():
-            return terms.column(condition)
-        case Comparison(column, sign, other):
-            left = terms.column(column)
-            if isinstance(other, RowColumn):
-                return _COMPARE[sign](left, terms.column(other))
-            return _COMPARE[sign](left, terms.literal(_value(other, column), column))
-        case Among(column, literals):
-            return terms.is_among(column, [_value(literal, column) for literal in literals])
-        case Like(column, pattern):
-            return terms.is_like(column, str(pattern.value))
-        case Null(column):
-            return terms.is_null(column)
+        case RowColumn() | Computed():
+            return compared(condition, terms)
+        case Comparison(value, sign, other):
+            left = compared(value, terms)
+            if isinstance(other, Literal):
+                return _COMPARE[sign](left, terms.literal(_value(other, value), value))
+            return _COMPARE[sign](left, compared(other, terms))
+        case Among(value, literals):
+            values = [_value(literal, value) for literal in literals]
+            return terms.is_among(compared(value, terms), values, value)
+        case Like(value, pattern):
+            return terms.is_like(expression(value, terms), str(pattern.value))
+        case Null(value):
+            return terms.is_null(compared(value, terms))
         case Not(inner):
             return ~_written(inner, terms)
         case Joined(word, conditions):
@@ -302,85 +198,47 @@ def _written(condition: Condition, terms: Terms) -> Any:  # noqa: PLR0911 - one 
             return reduce(join, (_written(each, terms) for each in conditions))
 
 
-def _value(literal: Literal, column: RowColumn) -> Any:
-    if column.cast is Kind.DATE and column.kind is Kind.WHOLE:
-        day: Any = literal.of(Kind.DATE)
-        return int(f"{day:%Y%m%d}")
-    return literal.of(column.kind or Kind.TEXT)
+def _value(literal: Literal, value: RowColumn | Computed) -> Any:
+    found: Any = literal.of(value.kind or Kind.TEXT)
+    if isinstance(value, RowColumn) and value.is_written_day:
+        return int(f"{found:%Y%m%d}")
+    return found
 
 
-@dataclass(frozen=True)
-class _Typing:
+class _Typing(KindsOfValues):
     """What must hold of the kinds of columns."""
-
-    given: str
-    kinds: Mapping[str, Kind]
 
     def typed(self, condition: Condition) -> Condition:  # noqa: PLR0911 - one for each kind
         match condition:
-            case RowColumn():
-                return self._of(condition, Kind.TRUTH)
-            case Comparison(column, sign, other):
-                return self._compared(condition, self._column(column), sign, other)
-            case Among(column, literals):
-                found = self._column(column)
+            case RowColumn() | Computed():
+                return self.required(condition, Kind.TRUTH)
+            case Comparison():
+                return self._compared(condition)
+            case Among(value, literals):
+                found = self.known(value)
                 for literal in literals:
-                    self._require(condition, found, literal)
+                    self.require(condition, found, literal)
                 return Among(found, literals)
-            case Like(column, pattern):
-                return Like(self._of(column, Kind.TEXT), pattern)
-            case Null(column):
-                return Null(self._column(column))
+            case Like(value, pattern):
+                return Like(self.required(value, Kind.TEXT), pattern)
+            case Null(value):
+                return Null(self.known(value))
             case Not(inner):
                 return Not(self.typed(inner))
             case Joined(word, conditions):
                 return Joined(word, tuple(map(self.typed, conditions)))
 
-    def _column(self, column: RowColumn) -> RowColumn:
-        kind = self.kinds[column.name]
-        if column.cast is Kind.DATE and kind in (Kind.DATE, Kind.TIMESTAMP):
-            return replace(column, kind=Kind.DATE)
-        if column.cast:
-            self._of(replace(column, cast=None), Kind.TEXT)
-            return replace(column, kind=Kind.WHOLE)
-        return replace(column, kind=kind)
-
-    def _of(self, column: RowColumn, kind: Kind) -> RowColumn:
-        found = self._column(column)
-        if found.kind is not kind:
-            raise self._unlike(column, found, str(kind))
-        return found
-
-    def _compared(
-        self, condition: Comparison, column: RowColumn, sign: str, other: RowColumn | Literal
-    ) -> Comparison:
-        if Kind.DATE in (column.cast, getattr(other, "cast", None)) and isinstance(
-            other, RowColumn
-        ):
-            raise self._unlike(condition, column, _LITERALS[Kind.DATE])
-        if isinstance(other, RowColumn):
-            other = self._of(other, column.kind or Kind.TEXT)
+    def _compared(self, condition: Comparison) -> Comparison:
+        value, other = self.known(condition.value), condition.other
+        if isinstance(other, Literal):
+            self.require(condition, value, other)
+        elif any(getattr(each, "cast", None) is Kind.DATE for each in (value, other)):
+            raise self.unlike(condition, value, LITERALS[Kind.DATE])
         else:
-            self._require(condition, column, other)
-        if column.kind is Kind.TRUTH and sign not in ("=", "<>"):
-            raise self._unlike(condition, column, _LITERALS[Kind.TRUTH])
-        return Comparison(column, sign, other)
-
-    def _require(self, piece: Condition, column: RowColumn, literal: Literal) -> None:
-        kind = column.cast or column.kind or Kind.TEXT
-        if literal.of(kind) is None:
-            raise self._unlike(piece, column, _LITERALS[kind])
-
-    def _unlike(self, piece: Condition, column: RowColumn, takes: str) -> InputError:
-        return InputError(
-            '"{piece}": {column} is {kind}',
-            "what stands there must be {takes}",
-            given={"where": in_quotes(self.given)},
-            piece=shown(str(piece)),
-            column=shown(str(column)),
-            kind=str(column.cast or column.kind),
-            takes=takes,
-        )
+            other = self.required(other, value.kind or Kind.TEXT)
+        if value.kind is Kind.TRUTH and condition.sign not in ("=", "<>"):
+            raise self.unlike(condition, value, LITERALS[Kind.TRUTH])
+        return Comparison(value, condition.sign, other)
 
 
 def days(

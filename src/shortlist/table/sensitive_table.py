@@ -177,7 +177,7 @@ class SensitiveTable(CheckedTable):
         return self._attempt(self._counted)
 
     def _counted(self) -> tuple[pl.DataFrame, Ints]:
-        rows = rows_of(self.parts, self.columns).collect().drop_nulls(list(self.items))
+        rows = rows_of(self.parts, self.columns, self.where).collect().drop_nulls(list(self.items))
         column, items = rows.to_series(), rows.drop(rows.columns[0])
         origin = origin_of(self.parts)
         require_dates(items, origin)
@@ -232,7 +232,7 @@ def open_table(
             null.
         items: The column or columns of the item.
         writing: How text files are written, as in `shortlist.pairs`.
-        where: Of users and items, which rows count, as in `shortlist.pairs`.
+        where: Which rows count, as in `shortlist.pairs`.
         first: The one other column by its role: `user=`, the privacy unit, `count=` or `score=`.
 
     Raises:
