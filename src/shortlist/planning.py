@@ -65,6 +65,7 @@ _DEFAULTS: dict[tuple[type[Question], type], str] = {
     (TopScores, PublicCounts): "JointOrPeel",
     (Domain, WeightedHistogram): "AdaptiveGaussian",
     (HittingSet, WeightedHistogram): "AdaptiveHittingSet",
+    (HittingSet, UserGroups): "AdaptiveHittingSet",
     (HittingSet, PublicCounts): "UserPeeling",
     (Rank, Wins): "WinCount",
     (UserCounts, PublicCounts): "CountEach",
@@ -148,7 +149,7 @@ def mechanism_for(
     chosen = answering_in_groups(
         question,
         AskedFor(kind, given, options, epsilon, delta, _most_pairs(engine, bounds)),
-        _groups_per_user(engine, bounds),
+        _groups_per_user(kind, question, engine, bounds),
     )
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(
@@ -178,13 +179,21 @@ def _require_scores(question: Question, engine: Engine) -> None:
         )
 
 
-def _groups_per_user(engine: Engine, bounds: Bounds) -> int | None:
-    """In how many groups one user is at most; None where there are no counts of groups."""
-    if GroupedCounts not in engine.can_show:
+def _groups_per_user(
+    kind: type[Mechanism], question: Question, engine: Engine, bounds: Bounds
+) -> int | None:
+    """In how many groups one user counts at most; None where no group is answered by itself."""
+    if GroupedCounts not in engine.can_show and not _in_each_group(kind, question, engine):
         return None
     groups = bounds["max_groups_per_user"]
     assert isinstance(groups, int)  # noqa: S101 - a source of counts always has one
     return groups
+
+
+def _in_each_group(kind: type[Mechanism], question: Question, engine: Engine) -> bool:
+    """Whether it looks at what users hold in each group by itself."""
+    sets = issubclass(kind.evidence, UserSets) and isinstance(question, HittingSet)
+    return sets and UserGroups in engine.can_show
 
 
 def _most_pairs(engine: Engine, bounds: Bounds) -> int | None:
@@ -287,13 +296,14 @@ def _misfit(kind: type[Mechanism], question: Question, engine: Engine) -> InputE
         return InputError(
             "it takes items that everybody knows", "give {public_items}", given={"mechanism": kind}
         )
-    if kind.evidence not in engine.can_show and engine.by and kind.evidence is not UserGroups:
+    shown = kind.evidence in engine.can_show or _in_each_group(kind, question, engine)
+    if not shown and engine.by and kind.evidence is not UserGroups:
         return InputError(
             "it does not look at items in groups",
             "omit {mechanism}, or omit {by}",
             given={"mechanism": kind},
         )
-    if kind.evidence not in engine.can_show:
+    if not shown:
         unknown = Words("it looks at {evidence}", evidence=kind.evidence), Words("omit {mechanism}")
         needs, remedy = _WHO if engine.by else _NEEDS.get(kind.evidence, unknown)
         return InputError(

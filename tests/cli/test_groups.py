@@ -24,7 +24,7 @@ def table(tmp_path):
 
 
 def asked(table, *more, question="top-k"):
-    k = ["-k", "2"] if question == "top-k" else []
+    k = [] if question == "domain" else ["-k", "2"]
     budget = ["--epsilon", "8", "--delta", "1e-6"]
     return [question, str(table), "--user", "user", "--item", "title", *k, *budget, *more]
 
@@ -135,3 +135,16 @@ def test_noisy_counts_change_nothing_in_groups_as_the_help_says(answered, table)
     assert not any("low" in name for name in counted["items"][0])
     told = " ".join(answered("top-k", "--help").replace("│", " ").split())
     assert "With --by, rows of users have clipped counts anyway, for nothing and without" in told
+
+
+def test_a_hitting_set_of_each_group(answered, complaint, table, tmp_path):
+    out = answered(*asked(table, "--by", "country", question="hitting-set"))
+    assert out.startswith("hitting-set by country: ")
+    assert " ".join(out.split("\n")[5].split()[:3]) in ("CH 1 Emma", "CH 1 Dune")
+    dry = ["--by", "country", "--max-groups-per-user", "2", "--dry-run"]
+    out = answered(*asked(table, *dry, question="hitting-set"))
+    assert "a user counts in 2 groups at most" in " ".join(out.split())
+    listed = tmp_path / "listed.csv"
+    listed.write_text("title\nEmma\n")
+    alone = ["--by", "country", "--public-items", listed]
+    assert "by --public-groups" in complaint(*asked(table, *alone, question="hitting-set"))

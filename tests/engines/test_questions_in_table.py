@@ -118,6 +118,26 @@ def test_counts_of_a_list_in_groups_are_those_of_memory(place, most):
     assert place.left() == []
 
 
+def test_hitting_sets_of_groups_are_those_of_memory(place):
+    if is_slow(place):
+        pytest.skip("each group is asked by itself")
+    by = pl.when(pl.col("user") < "u1500").then(pl.lit("few")).otherwise(pl.lit("more")).alias("g")
+    rows = plays().with_columns(by)
+    lists = {"by": "g", "public_groups": ["more", "few"]}
+    for source in (place.source(rows), sl.pairs(rows, user="user", item="item")):
+        asked = {"random": SeededBits(4), **ASKED}
+        found = source.hitting_set(2, by="g", **asked).items
+        assert found == [
+            ("few", "Emma"),
+            ("few", "Dune"),
+            ("more", "été 日本"),
+            ("more", "Ulysses"),
+        ]
+        known = source.of_items(TITLES).hitting_set(2, **lists, **asked)
+        assert sorted(known.items) == sorted(found)
+    assert place.left() == []
+
+
 def twice():
     """One user more, who is in two groups."""
     return pl.DataFrame({"user": ["both"] * 2, "item": ["Emma"] * 2, "g": ["odd", "even"]})

@@ -220,7 +220,7 @@ def test_public_items_need_public_groups():
 
 def test_other_questions_are_refused_in_groups():
     grouped = pairs().grouped("country", public_groups=["CH"])
-    refusal(lambda: grouped.plan(sl.HittingSet(2), **ASK), "nothing answers it")
+    refusal(lambda: grouped.plan(sl.UserCounts(), **ASK), "must be known to everybody")
     refusal(lambda: grouped.domain(**ASK), "a public group saves nothing")
 
 
@@ -232,3 +232,58 @@ def test_items_of_popular_groups_lead_in_none_where_nobody_holds_them():
     release = pairs(frame).top_k(4, by="country", **ASK)
     for country, items in named(release).items():
         assert set(items[:2]) == {f"{country}Emma", f"{country}Dune"}
+
+
+def reaching(title, group, users):
+    return [(f"{group}{title}{n}", title, group) for n in range(users)]
+
+
+ROWS_IN_GROUPS = [
+    *(row for group in ("CH", "FR") for row in reaching("both", group, 300)),
+    *(row for first, group in (("a", "CH"), ("b", "FR")) for row in reaching(first, group, 200)),
+    # Who holds this one is reached by the first one already.
+    *((user, "often", group) for user, _, group in reaching("both", "CH", 280)),
+]
+
+
+def in_lands(**given):
+    frame = pl.DataFrame(ROWS_IN_GROUPS, ["user", "title", "country"], orient="row")
+    return sl.pairs(frame, user="user", item="title", **given)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_hitting_set_of_each_group(groups):
+    ask = {"by": "country", "max_groups_per_user": groups, "epsilon": 8.0, "delta": 1e-3}
+    release = in_lands().hitting_set(2, **ask, noisy_counts=True, random=SeededBits(2))
+    expected = [("CH", "both"), ("CH", "a"), ("FR", "both"), ("FR", "b")]
+    assert [(g, "both" if i == "often" else i) for g, i in release.items] == expected
+    assert release.to_polars().columns == [
+        *("country", "rank", "title", "reached", "reached_low", "reached_high")
+    ]
+    assert release.scores[1] == pytest.approx(200, abs=20)
+    assert release.reached is None  # of which group?
+
+
+def test_a_hitting_set_of_each_group_of_lists():
+    lists = {"by": "country", "public_groups": ["FR", "CH", "IT"]}
+    source = in_lands(public_items=["both", "a", "b"])
+    release = source.hitting_set(2, **lists, epsilon=8.0, random=SeededBits(2))
+    assert release.items[:4] == [("CH", "both"), ("CH", "a"), ("FR", "both"), ("FR", "b")]
+    assert len(release) == 6
+    plan = source.grouped(**lists).plan(sl.HittingSet(2), epsilon=1.0)
+    assert "a user counts in one of them alone" in plan.explain()
+
+
+def test_a_hitting_set_of_groups_that_cannot_be_is_refused():
+    ask = {"epsilon": 1.0, "delta": 1e-6}
+    own = in_lands().grouped("country", group_items=sl.GroupItems.OWN)
+    refusal(lambda: own.hitting_set(2, **ask), "picked by itself")
+    known = in_lands(known_items=["a"])
+    refusal(lambda: known.hitting_set(2, by="country", **ask), "which groups there are")
+    listed = in_lands(public_items=["a"])
+    refusal(lambda: listed.hitting_set(2, by="country", epsilon=1.0), "groups that everybody knows")
+    refusal(lambda: in_lands().hitting_set(2, public_groups=["CH"], **ask), "it goes with by")
+    empty = sl.pairs(
+        pl.DataFrame(schema=dict.fromkeys(["u", "t", "g"], pl.String)), user="u", item="t"
+    )
+    assert empty.hitting_set(2, by="g", **ask).to_polars().columns == ["g", "rank", "t", "weight"]

@@ -467,11 +467,11 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.RANK: "Everybody knows which items the table compares.",
         C.SCORES: "Everybody knows which items the table has.",
     }),
-    CommandOption("by", _COLUMN, settable=True, repeats=C.TOP_K | C.DOMAIN | C.USER_COUNTS,
+    CommandOption("by", _COLUMN, settable=True, repeats=C.TOP_K | C.ROWS,
         not_with={"store": "its index has one order, of all items"},
         otherwise="omit it, or give the table as a file", help={
-        C.TOP_K | C.DOMAIN: "Items of each group: the column of groups. Repeat it if several make "
-            "up a group.",
+        C.TOP_K | C.DOMAIN | C.HITTING_SET: "Items of each group: the column of groups. Repeat it "
+            "if several make up a group.",
         C.USER_COUNTS: "Counts in each group: the column of groups. Repeat it if several make up a "
             "group. It goes with --public-groups.",
     }),
@@ -484,6 +484,9 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are picked "
             "at random. By default 1. Choose N without looking at the data. With --count: your "
             "promise that no user is in more than N groups.",
+        C.HITTING_SET: "With --by: each user counts in at most N groups; of a user in more, N are "
+            "picked at random. By default 1. With 2, an answer is worth about half of the budget. "
+            "Choose N without looking at the data.",
         C.USER_COUNTS: "With --by: each user counts in at most N groups; of a user in more, N are "
             "picked at random, and counts are too small then. By default 1. With more, there is "
             "more noise. Choose N without looking at the data.",
@@ -499,6 +502,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K: "With --by: a file with the groups that everybody knows, in a column named as in "
             "the table. Others are dropped. With --count, every public item is possible in every "
             "public group.",
+        C.HITTING_SET: "With --by: a file with the groups that everybody knows, in a column named "
+            "as in the table. Others are dropped. It goes with --public-items, too.",
         C.USER_COUNTS: "With --by: a file with the groups that everybody knows, in a column named "
             "as in the table. All are printed; others are dropped.",
     }),

@@ -617,7 +617,7 @@ shortlist top-k --store sqlite:///items.db --table items \\
         ),
         TableQuestion(
             Commands.HITTING_SET,
-            """At most k items that together reach as many users as possible.
+            """At most k items that together reach the most users; with --by, of each group.
 
             Each item is picked by how many users it reaches beyond those before it.""",
             """shortlist hitting-set plays.parquet --user user --item title \\

@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
@@ -17,7 +18,14 @@ from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.tables.which_engine import is_in_engine, table_in_engine
 from shortlist.errors import InputError
-from shortlist.evidence import GroupedCounts, PublicCounts, UserGroups, UserSets, Wants
+from shortlist.evidence import (
+    GroupedCounts,
+    GroupedSets,
+    PublicCounts,
+    UserGroups,
+    UserSets,
+    Wants,
+)
 from shortlist.table.identity import identity_of_part, is_frame
 from shortlist.table.keys import Coding, Extended
 from shortlist.table.part import TablePart, origin_of
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shortlist.engines.tables._dialect import TableInEngine
+    from shortlist.engines.tables._groups_in_table import GroupsInTable
     from shortlist.table.row_filters import RowFilter
 
 _T = TypeVar("_T")
@@ -259,7 +268,7 @@ def require_whole_groups(wants: Wants) -> None:
 
 
 def shown_in_groups(
-    sets: UserGroups,
+    sets: GroupedSets | GroupsInTable,
     groups: Coding,
     items: Coding,
     lists: KnownInGroups,
@@ -267,6 +276,8 @@ def shown_in_groups(
     draws: Draws,
 ) -> ShownEvidence:
     """Counts of a list of items; or whole sets, which the mechanism bounds. Of public groups alone.
+
+    A mechanism that looks at users' sets bounds their groups by itself.
 
     Args:
         sets: Users' sets in groups.
@@ -279,9 +290,13 @@ def shown_in_groups(
     public = lists.groups
     if public is not None:
         sets = sets.within(groups.find(public))
-    if lists.listed is not None and public is not None and wants.groups is not None:
-        held = sets.bounded(wants.groups, draws)
-        return _counted_in_groups(held, items.find(lists.listed), public, lists.listed, wants)
+    if lists.listed is not None and public is not None:
+        codes = items.find(lists.listed)
+        if wants.kind is GroupedCounts and wants.groups is not None:
+            held = sets.bounded(wants.groups, draws)
+            return _counted_in_groups(held, codes, public, lists.listed, wants)
+        known = _named_in_groups(public, lists.listed)
+        return ShownEvidence(replace(sets, listed=codes), known)
     if lists.known is not None:
         sets, items = with_known(sets, items, lists.known)
 
@@ -315,9 +330,14 @@ def _counted_in_groups(
         max_groups_per_user=wants.groups,
         users=held.groups.recount().counts if wants.users else None,
     )
+    return ShownEvidence(evidence, _named_in_groups(groups, listed), n_groups * n_items)
+
+
+def _named_in_groups(groups: pl.DataFrame, listed: pl.DataFrame) -> Callable[[Ints], pl.DataFrame]:
+    """From the place of a group times the number of items, and that of an item, to both."""
 
     def named(positions: Ints) -> pl.DataFrame:
-        of_groups, of_items = np.divmod(positions, n_items)
+        of_groups, of_items = np.divmod(positions, listed.height)
         return groups[of_groups].hstack(listed[of_items])
 
-    return ShownEvidence(evidence, named, n_groups * n_items)
+    return named

@@ -30,5 +30,5 @@ class KnownInGroups(NamedTuple):
 
     @property
     def can_show(self) -> tuple[type, ...]:
-        """The evidence that an engine can show: counts of a list, and else users' sets."""
-        return (UserGroups,) if self.listed is None else (PublicCounts, GroupedCounts)
+        """The evidence that an engine can show: of a list, counts too."""
+        return (UserGroups,) if self.listed is None else (PublicCounts, GroupedCounts, UserGroups)

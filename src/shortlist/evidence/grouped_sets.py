@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -63,12 +64,14 @@ class GroupedSets(UserGroups):
             `groups.items`. Users' items lie in `parts.items` in the order of users.
         groups_are_public: Whether everybody knows the groups: then all codes are groups.
         public: As in `UserGroups`.
+        listed: As in `UserGroups`.
     """
 
     groups: Contributions
     parts: Contributions
     groups_are_public: bool = False
     public: Ints = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    listed: Ints | None = field(default=None, repr=False)
 
     @classmethod
     def of_buckets(cls, buckets: Buckets, pairing: Pairing) -> GroupedSets:
@@ -143,6 +146,16 @@ class GroupedSets(UserGroups):
         kept = self._at(self._places().among(np.where(known, np.arange(len(known)), -1)))
         placed = replace(kept.groups, items=places[kept.groups.items], n_items=len(groups))
         return replace(kept, groups=placed, groups_are_public=True)
+
+    def _in_each(self) -> Iterator[Contributions]:
+        # Place by place, the parts of each group side by side: no row is gone through twice.
+        codes, held = self.groups.items, self.parts
+        order = np.argsort(codes, kind="stable")
+        ends = np.bincount(codes, minlength=self.n_groups).cumsum()
+        for places in np.split(order, ends[:-1]) if len(ends) else ():
+            own = replace(held, starts=held.starts[places], sizes=held.sizes[places])
+            starts = np.cumsum(own.sizes) - own.sizes
+            yield replace(own, starts=starts, items=own.listed())
 
     def items(self) -> Contributions:
         return self._united().with_public(self.public)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -204,11 +204,14 @@ class UserGroups(ABC):
         groups: The groups that each user is in.
         groups_are_public: Whether everybody knows the groups: then all codes are groups.
         public: Codes of the items that everybody knows, in whichever groups; as in `UserSets`.
+        listed: Codes of the items that alone are shown by `each`, where everybody knows these;
+            -1 for one that nobody holds. None where all are.
     """
 
     groups: UserSets
     groups_are_public: bool
     public: Ints
+    listed: Ints | None
 
     @property
     @abstractmethod
@@ -238,6 +241,23 @@ class UserGroups(ABC):
         Args:
             groups: The code of each, -1 where nobody is in it; none twice.
         """
+
+    @property
+    def n_in_each(self) -> int:
+        """How many codes of items `each` tells."""
+        return self.n_items if self.listed is None else len(self.listed)
+
+    def each(self) -> Iterator[UserSets]:
+        """What users hold in each group, one after another; listed items are told by their places.
+
+        Who holds nothing there may be left out.
+        """
+        for held in self._in_each():
+            yield held if self.listed is None else held.among(self.listed)
+
+    def _in_each(self) -> Iterator[UserSets]:
+        for group in range(self.n_groups):
+            yield self.within(np.array([group])).items()
 
     @abstractmethod
     def items(self) -> UserSets:

@@ -578,6 +578,9 @@ class Pairs(Source):
         mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
+        by: str | Sequence[str] | None = None,
+        max_groups_per_user: int = 1,
+        public_groups: object = None,
         title: str | None = None,
         note: str | None = None,
         random: Bits | None = None,
@@ -593,6 +596,10 @@ class Pairs(Source):
         none above it, and `release.reached` says how many all items reach together. One user
         changes one of these numbers by 1, so that they cost little.
 
+        With `by` these are the items of each group that reach the most of its users. Each group is
+        answered by itself, and a user counts in at most `max_groups_per_user` of them: with 2, an
+        answer is worth about half of the budget. With public items the groups are public, too.
+
         Args: as `top_k`; `count_share` and `noisy_counts` are as in `shortlist.HittingSet`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
@@ -601,7 +608,8 @@ class Pairs(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = HittingSet(k, count_share, noisy_counts)
-        plan = self.plan(
+        asked = self._asked(by, max_groups_per_user, GroupItems.SHARED, public_groups)
+        plan = asked.plan(
             question,
             epsilon=epsilon,
             delta=delta,

@@ -13,7 +13,7 @@ from shortlist.errors import InputError, Words
 from shortlist.parameters import ShareOfUsers
 from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Bounds
-from shortlist.questions import Domain, Question, TopK, UserCounts
+from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
@@ -140,6 +140,39 @@ class Groups(Source):
         )
         return plan.run(random, reuse=reuse)
 
+    def hitting_set(  # noqa: PLR0913 - a question, and what its list is called
+        self,
+        k: int,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        share: Fraction | str | None = None,
+        mechanism: object = None,
+        count_share: float | None = None,
+        noisy_counts: bool = False,
+        title: str | None = None,
+        note: str | None = None,
+        random: Bits | None = None,
+        reuse: bool | Reuse = False,
+    ) -> Release:
+        """At most k items of each group that together reach the most of its users.
+
+        Args: as in `Pairs.hitting_set`.
+
+        Raises:
+            InputError: An argument cannot be used; found before data is read.
+        """
+        plan = self.plan(
+            HittingSet(k, count_share, noisy_counts),
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            mechanism=mechanism,
+            title=title,
+            note=note,
+        )
+        return plan.run(random, reuse=reuse)
+
     def user_counts(  # noqa: PLR0913 - a question, and what its list is called
         self,
         *,
@@ -171,8 +204,25 @@ class Groups(Source):
         )
         return plan.run(random, reuse=reuse)
 
+    def _require_each_by_itself(self) -> None:
+        """Refuse what is said of all groups together, where each is answered by itself."""
+        if self._engine.n_known:
+            raise InputError(
+                "in a hitting set of each group, a known item would tell which groups there are",
+                "omit it; or give {public_items} and {public_groups}",
+                given={"known_items": ...},
+            )
+        if "max_groups_per_user" not in self.bounds:
+            raise InputError(
+                "a hitting set of each group is picked by itself, whatever items are elsewhere",
+                "omit it, and give {max_groups_per_user}",
+                given={"group_items": ...},
+            )
+
     def _engine_for(self, question: Question) -> Engine:
         """A domain is one of pairs: no group needs to be looked at by itself."""
+        if isinstance(question, HittingSet):
+            self._require_each_by_itself()
         if not isinstance(question, Domain):
             return self._engine
         if self._groups_are_public:

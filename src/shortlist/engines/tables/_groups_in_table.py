@@ -38,6 +38,7 @@ class GroupsInTable(UserGroups):
         known: The items by numbers, in whichever groups; how many hold them is not told.
         groups_are_public: Whether everybody knows the groups.
         public: As in `UserGroups`.
+        listed: As in `UserGroups`.
     """
 
     groups: SetsInTable
@@ -46,6 +47,7 @@ class GroupsInTable(UserGroups):
     scratch: Scratch
     groups_are_public: bool = False
     public: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    listed: Ints | None = None
 
     @classmethod
     def of(cls, pairs: SetsRead, n_by: int, scratch: Scratch) -> GroupsInTable:

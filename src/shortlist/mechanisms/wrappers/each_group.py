@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from shortlist.draws import Draws
-from shortlist.evidence import GroupedCounts, Wants
+from shortlist.evidence import GroupedCounts, UserGroups, UserSets, Wants
 from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
     AuditHints,
@@ -32,10 +32,10 @@ _HALVINGS = 7
 
 @dataclass(frozen=True, kw_only=True)
 class EachGroup(Wrapper):
-    """Another mechanism of counts in each group, each by itself, however many groups there are.
+    """Another mechanism in each group, each by itself, however many groups there are.
 
     One user changes nothing in groups that the user is not in. So what counts is in how many groups
-    one user is, which whoever gives the counts promises.
+    one user counts: whoever gives counts promises it, and of rows of users no more are taken.
 
     Guarantee: (epsilon, delta)-DP for the neighbours of the mechanism that selects, by composition
     of it over the groups of one user: at most max_groups_per_user, or twice as many where a user
@@ -48,7 +48,7 @@ class EachGroup(Wrapper):
         selection: The mechanism that selects in each group.
         epsilon: Of the whole.
         delta: Of the whole.
-        max_groups_per_user: In how many groups one user is at most, as was promised.
+        max_groups_per_user: In how many groups one user counts at most.
     """
 
     selection: Mechanism
@@ -56,7 +56,11 @@ class EachGroup(Wrapper):
     delta: Delta
     max_groups_per_user: Whole
 
-    evidence = GroupedCounts
+    @property
+    def evidence(self) -> type:  # type: ignore[override]
+        """Counts in groups; or users' sets in groups, if the selection looks at users' sets."""
+        of_users = issubclass(self.selection.evidence, UserSets)
+        return UserGroups if of_users else GroupedCounts
 
     @classmethod
     def of(
@@ -151,16 +155,19 @@ class EachGroup(Wrapper):
             alone = f"{whole}: a user counts in one of them alone."
         return [alone, *each.explain()]
 
-    def select(self, evidence: GroupedCounts, draws: Draws) -> Selection:
+    def select(self, evidence: GroupedCounts | UserGroups, draws: Draws) -> Selection:
         """What is selected in each group, one group after another.
+
+        Users' sets are bounded here; of counts, what one user can change must be so already.
 
         Raises:
             InputError: A user may be in more groups, or in more counts, than is accounted for.
         """
-        require_bounded(evidence, max_groups_per_user=self.max_groups_per_user)
-        # Without any group, one without items: its answer is empty, and has scores, if all have.
-        none = 0, evidence.kind(evidence.counts[:0], evidence.max_items_per_user)
-        groups = list(evidence.each()) or [none]
+        groups = (
+            self._of_users(evidence, draws)
+            if isinstance(evidence, UserGroups)
+            else self._of_counts(evidence)
+        )
         answers = [(start, self.selection.select(own, draws)) for start, own in groups]
         positions = np.concatenate([start + each.positions for start, each in answers])
         scores = [each.scores for _, each in answers if each.scores is not None]
@@ -172,3 +179,18 @@ class EachGroup(Wrapper):
             users=np.concatenate(users) if users else None,
             branch=None,
         )
+
+    # Without any group, one without items: its answer is empty, and has scores, if all have.
+
+    def _of_counts(self, evidence: GroupedCounts) -> Iterable[tuple[int, Any]]:
+        """Where each group begins, and its counts."""
+        require_bounded(evidence, max_groups_per_user=self.max_groups_per_user)
+        none = 0, evidence.kind(evidence.counts[:0], evidence.max_items_per_user)
+        return list(evidence.each()) or [none]
+
+    def _of_users(self, evidence: UserGroups, draws: Draws) -> Iterable[tuple[int, Any]]:
+        """Where each group begins, and what users hold there, each in no more groups than said."""
+        held = evidence.bounded(self.max_groups_per_user, draws)
+        if not held.n_groups:
+            return [(0, held.items())]
+        return ((group * held.n_in_each, own) for group, own in enumerate(held.each()))
