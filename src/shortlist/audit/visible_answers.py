@@ -132,8 +132,7 @@ def flaw_of(selection: Any, n_items: int) -> str | None:
         return "a branch without a name"
     positions = np.asarray(selection.positions)
     flaw = _flaw_of_positions(positions, n_items)
-    for name in ("others", "users"):
-        numbers = getattr(selection, name)
+    for name, numbers in (("others", selection.others), ("users", selection.users)):
         if flaw is None and numbers is not None and not _shape_of(numbers)[1]:
             return f"{name} that are no numbers"
     if flaw is not None or selection.scores is None:
