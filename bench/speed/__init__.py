@@ -14,6 +14,7 @@ from bench.speed import (
     leaving,
     ledger,
     rare,
+    shell,
     stores,
     tables,
 )
@@ -22,6 +23,7 @@ __all__ = ["PARTS"]
 
 PARTS = {
     "speed": Part(lambda asked: tables.measure(asked.scale, asked.runs or 9)),
+    "shell": Part(lambda asked: shell.measure(asked.scale, asked.runs or 9)),
     "counts-speed": Part(lambda asked: counts.measure(asked.scale)),
     "domain-speed": Part(lambda asked: domain.measure(asked.scale)),
     "rare-items": Part(lambda asked: rare.measure(asked.scale, asked.runs or 3)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +12,7 @@ import shortlist as sl
 from bench.common import report, samples
 from bench.common.defaults import of_private_items
 from bench.common.lines import Line, frame, ratio_line, timed_line
-from bench.common.timing import command, in_turns, peak_memory, timed
+from bench.common.timing import in_turns, peak_memory, timed
 from shortlist.draws import ExactDraws
 from shortlist.evidence import WeightedHistogram
 from shortlist.evidence.contributions import Contributions
@@ -52,7 +51,6 @@ def measure(scale: float = 1.0, runs: int = 9) -> None:
         million = samples.write(samples.MILLION.scaled(scale), "text", folder)
         lines += [_question("1 M rows of text", million, runs=runs, aim=0.25)]
         stages += _stages("1 M rows of text", million, runs=runs)
-        lines += _processes(million, runs=runs)
         for kind in samples.KINDS:
             share = TEXT_SHARE if kind == "text" else 1.0
             shape = samples.TWENTY_MILLION.scaled(scale * share)
@@ -99,24 +97,6 @@ def _exact(path: Path) -> Callable[[], object]:
 def _question(title: str, path: Path, *, runs: int, aim: float | None) -> Line:
     taken = in_turns({"ours": _top_k(path), "exact": _exact(path)}, runs=runs)
     return timed_line(f"top_k, {title}", taken["ours"], "exact", taken["exact"], aim=aim)
-
-
-def _processes(path: Path, *, runs: int) -> list[Line]:
-    shortlist = str(Path(sys.executable).with_name("shortlist"))
-    asked = [f"-k{K}", *(f"--{name}={value}" for name, value in ASKED.items())]
-    jobs = {
-        "whole": command(shortlist, "top-k", str(path), "--user=user", "--item=item", *asked),
-        "help": command(shortlist, "--help"),
-        "import": command(sys.executable, "-c", "import shortlist"),
-        "nothing": command(sys.executable, "-c", "pass"),
-    }
-    taken = in_turns(jobs, runs=runs)
-    bare = "bare Python", taken["nothing"]
-    return [
-        timed_line("shell: shortlist top-k, 1 M rows of text", taken["whole"], *bare, aim=0.6),
-        timed_line("shell: shortlist --help", taken["help"], *bare, aim=0.12),
-        timed_line("shell: import shortlist", taken["import"], *bare, aim=0.1),
-    ]
 
 
 def _memory(title: str, path: Path, rows: int, *, aim: float | None) -> Line:
