@@ -254,3 +254,14 @@ def test_scores_do_not_depend_on_the_order_of_rows():
     assert (
         scores(data).top_k(2, epsilon=5.0).items == scores(data[::-1]).top_k(2, epsilon=5.0).items
     )
+
+
+def test_what_counts_of_users_would_tell_is_refused_before_rows_are_read():
+    rows = frame().lazy().map_batches(lambda _: pytest.fail("rows were read"))
+    source, question = scores(rows), sl.TopScores(1)
+    plan = source.plan(question, epsilon=1.0)
+    refusal(
+        lambda: sl.metrics.compare(source, question, epsilon=1.0), "nothing is known to measure"
+    )
+    refusal(lambda: plan.expect(users=10, items=3), "only whoever computes them knows")
+    refusal(plan.plot, "everybody knows the items")

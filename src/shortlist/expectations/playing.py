@@ -15,7 +15,7 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.parameters import require_count, require_number
-from shortlist.questions import Domain, Question, TopK, UserCounts
+from shortlist.questions import Domain, Question, TopK, TopScores, UserCounts
 from shortlist.table import open_table
 
 if TYPE_CHECKING:
@@ -203,6 +203,12 @@ def _number_asked(question: Question, mechanism: Mechanism, table: ZipfTable) ->
         raise InputError(
             "{user_counts}: the noise of a count is the same whatever the table is",
             "explain() of the plan says how large it is",
+        )
+    if isinstance(question, TopScores):
+        raise InputError(
+            "{question}: what scores to expect, only whoever computes them knows",
+            "explain() of the plan says how large the noise is",
+            question=question.name,
         )
     if not isinstance(question, Domain | TopK):
         raise InputError(

@@ -61,7 +61,21 @@ def measuring(question: Question, truth: Truth) -> Measure:  # noqa: ARG001 - fo
     Raises:
         InputError: Nothing is.
     """
-    raise InputError(
+    raise _unmeasured(question)
+
+
+def require_measured(question: Question) -> None:
+    """Refuse a question of which nothing is measured, before a row is read.
+
+    Raises:
+        InputError: It is one.
+    """
+    if measuring.dispatch(type(question)) is measuring.dispatch(object):
+        raise _unmeasured(question)
+
+
+def _unmeasured(question: Question) -> InputError:
+    return InputError(
         "{kind}: nothing is known to measure its answers by",
         "ask what each mechanism misses of another question",
         given={"question": ...},

@@ -17,7 +17,7 @@ from shortlist.errors import InputError
 from shortlist.evidence import Wants
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import kind_and_options
-from shortlist.metrics._measures import Measure, Truth, measuring
+from shortlist.metrics._measures import Measure, Truth, measuring, require_measured
 from shortlist.metrics.trials import SETTINGS, Trials
 from shortlist.parameters import require_count, require_delta
 from shortlist.plan import Plan, bits_of, require_enough
@@ -109,6 +109,8 @@ def compare(
 
 def _measured(every: Sequence[ComparedPlan], runs: int, draws: Draws) -> Trials:
     engine = every[0].plan.engine
+    for one in every:
+        require_measured(one.plan.question)
     truth = Truth.of(engine, draws)
     measures: dict[Question, Measure] = {}
     for question in dict.fromkeys(one.plan.question for one in every):
