@@ -264,6 +264,17 @@ def test_a_hitting_set_of_each_group(groups):
     assert release.reached is None  # of which group?
 
 
+def test_nobody_counts_in_more_groups_than_are_public():
+    lists = {"by": "country", "public_groups": ["CH", "FR"]}
+    plans = [
+        in_lands().grouped(**lists, max_groups_per_user=most).plan(question, **ASK).mechanism
+        for question in (sl.TopK(2), sl.HittingSet(2))
+        for most in (1, 2, 9)
+    ]
+    assert [plan.max_groups_per_user for plan in plans] == [1, 2, 2] * 2
+    assert plans[4] == plans[5] != plans[3]
+
+
 def test_a_hitting_set_of_each_group_of_lists():
     lists = {"by": "country", "public_groups": ["FR", "CH", "IT"]}
     source = in_lands(public_items=["both", "a", "b"])

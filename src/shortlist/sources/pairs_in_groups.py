@@ -56,7 +56,7 @@ class Groups(Source):
                 "for {domain} with the column of groups as the {item}",
                 given={"by": ...},
             )
-        if public is not None and of_items.listed is not None:
+        if public is not None:
             bounds = _within(bounds, public.height)
         super().__init__(
             rows.in_groups(of_items._replace(groups=public)),
@@ -243,6 +243,7 @@ class Groups(Source):
 
 def _within(bounds: Bounds, n_groups: int) -> Bounds:
     """The same where there are so few groups that nobody can be in more."""
-    most = bounds["max_groups_per_user"]
-    assert isinstance(most, int)  # noqa: S101 - as a source of groups has it
-    return {**bounds, "max_groups_per_user": min(most, n_groups)}
+    most = bounds.get("max_groups_per_user")
+    return (
+        {**bounds, "max_groups_per_user": min(most, n_groups)} if isinstance(most, int) else bounds
+    )
