@@ -14,6 +14,7 @@ from bench.common import real
 from bench.common.cells import EPSILONS
 from bench.common.seeds import draws_of
 from shortlist.algorithms.grouping import EqualCounts
+from shortlist.algorithms.sequences import Sequences
 from shortlist.algorithms.slack import SlackClasses
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import PublicCounts
@@ -136,7 +137,7 @@ class _Runs:
 
     def whole(self, epsilon: float) -> Errors:
         """Of JOINT by permute-and-flip."""
-        classes = SlackClasses.of(self.groups, self.k, epsilon / 2)
+        classes = SlackClasses.of(Sequences(self.groups, self.k), epsilon / 2)
         return self.errors(lambda: draw_flipped(classes, self.draws))
 
     def once(self, epsilon: float) -> Errors:

@@ -75,6 +75,9 @@ _DEFAULTS: dict[tuple[type[Question], type], str] = {
 _OF_ONE_ITEM = {"AdaptiveGaussian": "PolicyGreedy"}
 """In place of a default, where one item of each user counts: no weight can be moved then."""
 
+_WITHOUT_ORDER = {"JointOrPeel": "SetOrPeel"}
+"""In place of a default, where nobody asked for an order."""
+
 _WITHOUT_BOUND = {"AdaptiveGaussian": "ChosenBound"}
 """In place of a default, where nobody asked for a bound: one is chosen privately."""
 
@@ -225,7 +228,7 @@ def default_mechanism(
     for kind in type(question).__mro__:
         if name := _DEFAULTS.get((kind, engine.can_show[0])):
             found: type[Mechanism] = getattr(mechanisms, name)
-            other = _instead(name, bounds.get("max_items_per_user"))
+            other = _instead(name, bounds.get("max_items_per_user"), in_order=question.in_order)
             instead: type[Mechanism] = getattr(mechanisms, other)
             fits = accounting in instead.accountings and not _ignores_known(instead, engine)
             return instead if fits else found
@@ -236,8 +239,10 @@ def default_mechanism(
     )
 
 
-def _instead(name: str, bound: object) -> str:
-    """What is better than this default where nobody gave a bound, or where it is 1."""
+def _instead(name: str, bound: object, *, in_order: bool) -> str:
+    """What is better where nobody gave a bound, or it is 1, or nobody asked for an order."""
+    if not in_order:
+        return _WITHOUT_ORDER.get(name, name)
     if isinstance(bound, Usual):
         return _WITHOUT_BOUND.get(name, name)
     return _OF_ONE_ITEM.get(name, name) if bound == 1 else name
@@ -279,6 +284,12 @@ def _misasked(kind: type[Mechanism], question: Question, engine: Engine) -> Inpu
             given={"mechanism": kind},
             answered=reference(kind.question.method()),
             asked=reference(question.method()),
+        )
+    if kind.names_sets and question.in_order:
+        return InputError(
+            "it names a set, in no order",
+            "omit {mechanism}, or ask for a list without order: {ordered=False}",
+            given={"mechanism": kind},
         )
     return None
 

@@ -62,6 +62,11 @@ class Question:
         return False
 
     @property
+    def in_order(self) -> bool:
+        """Whether the order of the items may be a part of the answer."""
+        return True
+
+    @property
     def most_items(self) -> int | None:
         """How many items are asked for, or None where no number is named."""
         return None
@@ -205,6 +210,8 @@ class TopK(WithOthers, KItems):
             None for no such floor.
         others: Whether to have noisy numbers of the users who hold none of the named items, and of
             the pairs of a user and an item that the list covers, for 0.05 of the budget.
+        ordered: Whether to have them best first. A list of public items without order is a set,
+            which is more often right as a whole.
 
     Raises:
         InputError: An attribute is out of range.
@@ -213,7 +220,31 @@ class TopK(WithOthers, KItems):
     (None, 0.15)
     """
 
+    ordered: bool = True
+
     name: ClassVar[str] = "top-k"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.ordered, bool):
+            raise InputError("must be True or False", given={"ordered": self.ordered})
+
+    @property
+    def in_order(self) -> bool:
+        return self.ordered
+
+    def described(self) -> dict[str, Any]:
+        told = super().described()  # in order as before there was any other, as above
+        return {n: v for n, v in told.items() if n != "ordered" or not v}
+
+    def require(self, *, items_are_public: bool) -> None:
+        """Refuse to forget an order that a list of private items has at no cost."""
+        if not self.ordered and not items_are_public:
+            raise InputError(
+                "a list without order names no more of the private items, and costs as much",
+                "omit it, or give {public_items}",
+                given={"ordered": False},
+            )
 
 
 @dataclass(frozen=True)

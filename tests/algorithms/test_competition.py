@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from shortlist.algorithms.competition import Competition
 from shortlist.algorithms.grouping import EqualCounts
-from shortlist.algorithms.slack import Sequences
+from shortlist.algorithms.sequences import Sequences
 
 HUGE = 2**62
 
 
 def of(counts, k, floor, decay=0.5):
-    return Competition(EqualCounts.of(np.array(counts, np.int64)), k, decay, floor)
+    return Competition(Sequences(EqualCounts.of(np.array(counts, np.int64)), k), decay, floor)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -59,7 +59,7 @@ def test_whole_numbers_decide_where_floats_do_not():
         floor = math.log(20) + ulps * math.ulp(3.0)
         found = of([4] * 5, 2, floor)
         assert (found.starts is None) == (ulps > 0)
-        assert found._log(0) == pytest.approx(floor, rel=1e-14)
+        assert found.every.log_at_most(0)[0] == pytest.approx(floor, rel=1e-14)
 
 
 def test_what_lies_beyond_the_pieces_is_negligible_beside_those_that_compete():

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from helpers.exactness import OnesFirst, between, ints, within_stated_error
 from shortlist import kernels
-from shortlist.algorithms import slack
+from shortlist.algorithms import sequences as sequences_module
 from shortlist.algorithms.grouping import EqualCounts
-from shortlist.algorithms.slack import Sequences, SlackClasses, SlackWeights, _FirstPlaces
+from shortlist.algorithms.sequences import Sequences, _FirstPlaces
+from shortlist.algorithms.slack import SlackClasses, SlackWeights
 from shortlist.audit.exact.enumerator import law
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms.joint import draw_joint
@@ -52,7 +53,7 @@ SMALL = [(counts, k) for counts in UNIVERSES for k in range(1, len(counts) + 1)]
 
 @pytest.mark.parametrize("dense", [0, 10**9])
 def test_pieces_of_all_small_universes(monkeypatch, dense):
-    monkeypatch.setattr(slack, "_DENSE", dense)
+    monkeypatch.setattr(sequences_module, "_DENSE", dense)
     for counts, k in SMALL:
         every = sequences(counts, k)
         attained = sorted(set(slacks(counts, k).values()))
@@ -78,7 +79,7 @@ def test_numbers_of_sequences_of_all_small_universes():
 
 @pytest.mark.parametrize("dense", [0, 10**9])
 def test_pieces_up_to_a_cut_off(monkeypatch, dense):
-    monkeypatch.setattr(slack, "_DENSE", dense)
+    monkeypatch.setattr(sequences_module, "_DENSE", dense)
     for counts, k in SMALL:
         every = sequences(counts, k)
         for most in range(every.largest + 2):
@@ -168,7 +169,7 @@ def some(n, many=40):
 @large
 @pytest.mark.parametrize("dense", [0, 4])
 def test_logarithms_and_jumps_are_within_their_stated_error(monkeypatch, counts, k, dense):
-    monkeypatch.setattr(slack, "_DENSE", dense)
+    monkeypatch.setattr(sequences_module, "_DENSE", dense)
     every = sequences(counts, k)
     starts, logs, jumps = every.starts.tolist(), every.logs, every.log_jumps
     assert starts == sorted(set(starts))
@@ -231,11 +232,11 @@ COUNTS = st.lists(
 
 
 def kinds_of_weights(groups, k, decay):
-    cut = SlackWeights.of(groups, k, decay)
+    cut = SlackWeights.of(Sequences(groups, k), decay)
     yield cut
     yield SlackWeights(Sequences(groups, k), decay)
     yield SlackClasses(Sequences(groups, k), decay)
-    if not cut.sequences.complete:
+    if not cut.lists.complete:
         yield cut.beyond()
 
 
@@ -284,11 +285,14 @@ TAILS = [
 @pytest.mark.parametrize(("counts", "k", "decay"), TAILS)
 def test_what_is_lumped_weighs_as_much_as_its_members(counts, k, decay):
     groups = EqualCounts.of(np.array(counts, np.int64))
-    cut, every = SlackWeights.of(groups, k, decay), SlackWeights(Sequences(groups, k), decay)
+    cut, every = (
+        SlackWeights.of(Sequences(groups, k), decay),
+        SlackWeights(Sequences(groups, k), decay),
+    )
     beyond = cut.beyond()
-    assert not cut.sequences.complete
+    assert not cut.lists.complete
     assert len(cut) == len(cut.starts) + 1
-    assert beyond.starts[0] == cut.sequences.most + 1
+    assert beyond.starts[0] == cut.lists.most + 1
     assert np.unique([*cut.starts, *beyond.starts]).tolist() == sorted(
         {*every.starts.tolist(), int(beyond.starts[0])}
     )
@@ -328,7 +332,7 @@ def test_sequences_drawn_from_weights_wherever_these_are_cut_off():
 @pytest.mark.parametrize("margin", [0.0, math.inf])
 @pytest.mark.parametrize(("counts", "k", "decay"), TAILS)
 def test_a_draw_that_lands_in_what_is_lumped(counts, k, decay, margin):
-    weights = SlackWeights.of(EqualCounts.of(np.array(counts, np.int64)), k, decay)
+    weights = SlackWeights.of(Sequences(EqualCounts.of(np.array(counts, np.int64)), k), decay)
     assert ExactDraws(OnesFirst(5, 4), margin).choice(weights) == len(weights.starts)
     drawn = draw_joint(weights, ExactDraws(OnesFirst(5, 4), margin)).tolist()
     assert drawn == draw_joint(weights, ExactDraws(OnesFirst(5, 4))).tolist()
@@ -368,7 +372,7 @@ def test_the_sum_is_the_normaliser_of_all_sequences(decay):
 def test_classes_are_sequences_of_equal_slack_each_with_their_chance():
     for counts, k in SMALL:
         classes = SlackClasses(sequences(counts, k), 0.7)
-        for i, t in enumerate(classes.sequences.starts.tolist()):
+        for i, t in enumerate(classes.lists.starts.tolist()):
             size = sum(s == t for s in slacks(counts, k).values())
             chance = classes.chance(i)
             assert len(chance) == 1
@@ -383,7 +387,7 @@ def test_classes_are_sequences_of_equal_slack_each_with_their_chance():
 @pytest.mark.parametrize("decay", [1e-300, 1e-9, 1.0, 1e3, 1e19])
 def test_decays_and_gaps_of_any_size_have_few_pieces(counts, decay):
     groups = EqualCounts.of(np.array(counts, np.int64))
-    weights = SlackWeights.of(groups, 2, decay)
+    weights = SlackWeights.of(Sequences(groups, 2), decay)
     values, errors = weights.approximate()
     assert len(weights) <= 2 * len(counts) + 2
     assert np.isfinite(values).all()

@@ -234,3 +234,12 @@ def test_a_seed_needs_a_word(run, complaint, file):
     assert first[1].count("not private: the noise came from a seed") == 2
     assert first == run(*seeded, "--not-private")
     assert run(*domain(file), "--json")[1] != run(*domain(file), "--json")[1]
+
+
+@pytest.mark.parametrize("more", [[], ["--mechanism", "set-or-peel"]])
+def test_a_list_without_order_has_no_ranks(answered, tmp_path, more):
+    held = pl.DataFrame({"title": list("ebdca"), "readers": [900, 800, 700, 9, 3]})
+    held.write_csv(tmp_path / "readers.csv")
+    asked = count(tmp_path / "readers.csv", "--public-items-in-table", "--unordered", *more, k=3)
+    lines = answered(*asked).splitlines()
+    assert lines[3:8] == ["title", "─────", "b", "d", "e"]

@@ -33,6 +33,7 @@ from helpers.oracles_of_counts import (
     one_by_one,
     peeling_oracle,
     permute_and_flip,
+    set_or_peel,
 )
 from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.oracles_of_hitting import hitting_oracle
@@ -349,6 +350,9 @@ ORACLES: dict[type[Mechanism], Oracle] = {
     ),
     mechanisms.JointOrPeel: Oracle(
         of_counts(joint_or_peel), build=partial(built, choice_share=0.3, threshold=1), loud=6.0
+    ),
+    mechanisms.SetOrPeel: Oracle(
+        of_counts(set_or_peel), build=partial(built, choice_share=0.3, threshold=1), loud=6.0
     ),
     mechanisms.Peeling: Oracle(
         of_counts(lambda m, counts, k: peeling_oracle(counts, k, m.local_epsilon))

@@ -97,19 +97,65 @@ def joint_or_peel(mechanism, counts, k, coarse=None, step=1):
     return {s: (1 - crowded) * whole[s] + crowded * one_by_one[s] for s in whole}
 
 
+def losses(counts, k):
+    """Of each set of k items: by how much one outside is larger than one inside, at most."""
+    sets = itertools.combinations(range(len(counts)), k)
+    return {
+        s: max(c for i, c in enumerate(counts) if i not in s) - min(counts[i] for i in s)
+        for s in sets
+    }
+
+
+def set_or_peel(mechanism, counts, k):
+    if len(counts) <= mechanism.k:
+        return {tuple(range(len(counts))): 1.0}
+    if mechanism.one_shot:
+        picks = exponential_law(counts, mechanism.k / mechanism.set_epsilon, k)
+    else:
+        picks = peeling_oracle(counts, k, mechanism.local_epsilon)
+    found = losses(counts, k)
+    least = min(found.values())
+    flips = mechanism.accounting is Accounting.EXACT
+    law = permute_and_flip if flips and len(found) <= 7 else _flipped if flips else exponential
+    chances = law(mechanism.set_epsilon / 2, [least - loss for loss in found.values()])
+    whole = dict(zip(found, chances, strict=True))
+    crowded = _crowd(mechanism, found.values(), k) if mechanism.chooses else float(k == 1)
+    mixed = {s: (1 - crowded) * p for s, p in whole.items()}
+    for s, p in picks.items():
+        mixed[tuple(sorted(s))] += crowded * p
+    return mixed
+
+
+def _flipped(epsilon, scores):
+    """`permute_and_flip` of more candidates than there are orders to go through."""
+    with ctx.workprec(600):
+        accepted = [(arb(epsilon) * score).exp() for score in scores]
+        chances = []
+        for i, p in enumerate(accepted):
+            sums = [arb(1)]
+            for q in (*accepted[:i], *accepted[i + 1 :]):
+                sums = [a - b * q for a, b in zip([*sums, arb(0)], [arb(0), *sums], strict=True)]
+            chances.append(float(p * sum((x / (1 + n) for n, x in enumerate(sums)), arb(0))))
+        return chances
+
+
 def chance_of_a_crowd(mechanism, counts, k, step=1):
-    """That the noisy logarithm of the normaliser, from exp(k - 1) sequences on, is large enough."""
     slacks = [round(slack / step) for slack in shortfalls(counts, k).values()]
-    decay = mechanism.joint_epsilon / 2 * step
+    return _crowd(mechanism, slacks, k, step)
+
+
+def _crowd(mechanism, slacks, k, step=1):
+    """That the noisy logarithm of the normaliser, from exp(k - 1) lists on, is large enough."""
+    decay = mechanism.whole_epsilon / 2 * step
     near = math.exp(-decay)
     w = 0.0
-    for t in range(max(slacks) + 1):
+    for t in range(min(0, *slacks), max(slacks) + 1):
         number = sum(slack <= t for slack in slacks)
         if number >= math.exp(max(k - 1, 1)):
             w += number * near**t * (1 - near if t < max(slacks) else 1)
     if not w:
         return 0.0
-    slope = 2 * mechanism.choice_epsilon / mechanism.joint_epsilon
+    slope = 2 * mechanism.choice_epsilon / mechanism.whole_epsilon
     distance = (math.log(w) - mechanism.switch_at) * slope
     if not mechanism.one_shot:
         return 1 / (1 + math.exp(-distance))
@@ -162,6 +208,7 @@ ORACLES = {
     "peeling": lambda m, counts, k: peeling_oracle(counts, k, m.local_epsilon),
     "one-shot exponential": lambda m, counts, k: exponential_law(counts, k / m.epsilon, k),
     "joint or peel": joint_or_peel,
+    "set or peel": set_or_peel,
     "limited domain": limited_domain,
 }
 

@@ -33,7 +33,7 @@ from shortlist.privacy.accountant import BoundedRange
 class FreeChoice(JointOrPeel):
     """The choice is charged for nothing: what follows has all of epsilon."""
 
-    joint_epsilon = cached_property(lambda self: self.epsilon)
+    whole_epsilon = cached_property(lambda self: self.epsilon)
 
     def _stages(self, local_epsilon):
         return (BoundedRange(local_epsilon, self.k),)

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from helpers.exactness import between, within_stated_error
 from shortlist.algorithms.competition import Competition, Crowded
 from shortlist.algorithms.grouping import EqualCounts
-from shortlist.algorithms.slack import Sequences, SlackWeights
+from shortlist.algorithms.sequences import Sequences
+from shortlist.algorithms.slack import SlackWeights
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms import Accounting, JointOrPeel, Peeling, PermuteAndFlip, joint_or_peel
+from shortlist.mechanisms import Accounting, JointOrPeel, Peeling, PermuteAndFlip, _whole_or_picks
 from shortlist.privacy import Either, Pure
 
 fixed = settings(derandomize=True, deadline=None, max_examples=60)
@@ -32,7 +33,7 @@ COUNTS = st.lists(
 
 
 def weights_of(counts, k, decay):
-    return SlackWeights.of(EqualCounts.of(np.array(counts, np.int64)), k, decay)
+    return SlackWeights.of(Sequences(EqualCounts.of(np.array(counts, np.int64)), k), decay)
 
 
 # --- the chance
@@ -52,7 +53,9 @@ def weights_of(counts, k, decay):
 @example(counts=[HUGE, 0], share=0, epsilon=1.0, slope=0.1, threshold=-1e3, floor=1)
 def test_the_chance_is_within_its_stated_error(counts, share, epsilon, slope, threshold, floor):
     k = 1 + int(share * (len(counts) - 1))
-    far = Competition(EqualCounts.of(np.array(counts, np.int64)), k, epsilon / 2, floor).weights
+    far = Competition(
+        Sequences(EqualCounts.of(np.array(counts, np.int64)), k), epsilon / 2, floor
+    ).weights
     for weights in (weights_of(counts, k, epsilon / 2), far):
         if weights is None:
             continue
@@ -210,7 +213,7 @@ class FromTheData(JointOrPeel):
 
     def competition(self, groups, unit=1.0):
         near = super().competition(groups, unit)
-        best = Sequences(groups, near.k).at_most(0)
+        best = Sequences(groups, near.every.k).at_most(0)
         return dataclasses.replace(near, floor=math.log(best) + 1e-6)
 
 
@@ -262,9 +265,9 @@ def test_frequency_of_the_choice(delta, threshold, monkeypatch):
 
     def draw_flipped(classes, _):
         whole.append(1)
-        return np.arange(classes.sequences.k)
+        return np.arange(classes.lists.k)
 
-    monkeypatch.setattr(joint_or_peel, "draw_flipped", draw_flipped)
+    monkeypatch.setattr(_whole_or_picks, "draw_flipped", draw_flipped)
     draws = ExactDraws(SeededBits(6))
     for _ in range(n):
         mechanism.select(PublicCounts(counts), draws)

@@ -15,6 +15,7 @@ from helpers.losses import hockey_stick, largest_log_ratio
 from helpers.oracles_of_counts import distance, oracle
 from shortlist.algorithms.competition import Competition, Crowded, CrowdedByOdds
 from shortlist.algorithms.grouping import EqualCounts
+from shortlist.algorithms.sequences import Sequences
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -28,6 +29,7 @@ from shortlist.mechanisms import (
     OneShotExponential,
     Peeling,
     PermuteAndFlip,
+    SetOrPeel,
 )
 
 EPSILON, DELTA = 1.3, 0.05
@@ -50,6 +52,13 @@ KINDS = {
     "joint or peel, of many": partial(
         JointOrPeel, choice_share=0.3, threshold=1.5, accounting=Accounting.ZCDP
     ),
+    "set or peel": partial(SetOrPeel, choice_share=0.3, threshold=1),
+    "set or peel, pure": partial(SetOrPeel, choice_share=0.3, threshold=1.5, delta=0.0),
+    "set or peel, of many": partial(
+        SetOrPeel, choice_share=0.3, threshold=1.5, accounting=Accounting.ZCDP
+    ),
+    "set or peel, whole": partial(SetOrPeel, delta=0.0),
+    "set or peel, whole of many": partial(SetOrPeel, delta=0.0, accounting=Accounting.ZCDP),
     "limited domain": LimitedDomain,
     "limited domain, two": partial(LimitedDomain, k_bar=3, max_items_per_user=2),
     "limited domain, three": partial(LimitedDomain, k_bar=3),
@@ -203,8 +212,8 @@ class Loud(JointOrPeel):
     """Both ways with 30 % more than what the choice leaves."""
 
     @property
-    def joint_epsilon(self):
-        return 1.3 * super().joint_epsilon
+    def whole_epsilon(self):
+        return 1.3 * super().whole_epsilon
 
 
 @pytest.mark.exhaustive
@@ -231,7 +240,8 @@ def test_a_choice_that_is_30_percent_sharp_is_caught():
     def loss(mechanism):
         chances = []
         for counts in (fewer, more):
-            near = Competition(EqualCounts.of(counts), 2, mechanism.joint_epsilon / 2, floor=1)
+            pairs = Sequences(EqualCounts.of(counts), 2)
+            near = Competition(pairs, mechanism.joint_epsilon / 2, floor=1)
             crowded = Crowded(near.weights, mechanism.slope, mechanism.switch_at)
             chances.append(1 - crowded.approximate()[0][0])
         return math.log(chances[0] / chances[1])

@@ -16,7 +16,8 @@ from scipy.special import betaln
 
 from helpers.exactness import OnesFirst, between, ints, within_stated_error
 from shortlist.algorithms.grouping import EqualCounts
-from shortlist.algorithms.slack import Sequences, SlackClasses
+from shortlist.algorithms.sequences import Sequences
+from shortlist.algorithms.slack import SlackClasses
 from shortlist.audit.exact.enumerator import Enumerator, law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -157,7 +158,7 @@ def test_all_branches_of_the_code_together_have_the_law(candidates):
 
 def sharper(candidates, factor):
     if isinstance(candidates, SlackClasses):
-        return SlackClasses(candidates.sequences, candidates.decay * factor)
+        return SlackClasses(candidates.lists, candidates.decay * factor)
     epsilon = candidates.epsilon * factor
     return ExponentialWeights(candidates.counts, candidates.multiplicities, epsilon, math.inf)
 

@@ -1,1 +1,1 @@
-"""What is exact and private to no one: counting sequences, walks, policies, lists read in part."""
+"""What is exact and private to no one: counting lists, walks, policies, tables read in part."""

@@ -1,8 +1,8 @@
-"""How many sequences of k items compete with the true top k, and the private choice by that.
+"""How many lists of k items compete with the true top k, and the private choice by that.
 
 JOINT's normaliser, the sum of N(t) exp(-decay t) over all slacks t, is at least 1, since the true
 sequence is always counted: it cannot say how far away the others are. What is summed here begins
-at the first slack that so many sequences reach, and falls without end as they fall behind.
+at the first slack that so many sequences or sets reach, and falls without end as they fall behind.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shortlist.algorithms.grouping import EqualCounts
-from shortlist.algorithms.slack import NEGLIGIBLE, Sequences, SlackWeights
+from shortlist.algorithms.slack import ListsBySlack, SlackWeights
 from shortlist.draws import Floats
 from shortlist.draws.reals import ULP
 from shortlist.draws.uniform import precision
@@ -23,88 +22,69 @@ from shortlist.draws.uniform import precision
 if TYPE_CHECKING:
     from flint import arb
 
-# The relative error of a sum of at most as many logarithms as there are items is less.
-_MARGIN = 1e-12
 # The precision to begin with where floats do not decide.
 _BITS = 128
 
 
 @dataclass(frozen=True)
 class Competition:
-    """The sequences of k items, and from which slack on at least exp(floor) compete.
+    """The lists of k items, and from which slack on at least exp(floor) compete.
 
     Attributes:
-        groups: The items by count.
-        k: The length of a sequence, from 1 to the number of items.
+        every: The lists, with all pieces.
         decay: By which each slack weighs less, above 0.
         floor: A logarithm, above 0; no sum of rational numbers has it, so that no number of
-            sequences is equal to exp(floor).
+            lists is equal to exp(floor).
     """
 
-    groups: EqualCounts
-    k: int
+    every: ListsBySlack
     decay: float
     floor: float
 
     @cached_property
     def starts(self) -> int | None:
-        """The first slack that at least exp(floor) sequences have at most; None if there is none.
+        """The first slack that at least exp(floor) lists have at most; None if there is none.
 
         Whether there is one depends on k and the number of items alone.
         """
-        if not self._reached(self._all.largest):
+        if not self._reached(self.every.largest):
             return None
         least, most = -1, 0
         while not self._reached(most):  # far off where gaps are wide: it may be 2^62
-            least, most = most, min(2 * most + 1, self._all.largest)
+            least, most = most, min(2 * most + 1, self.every.largest)
         while most - least > 1:
             middle = (least + most) // 2
             least, most = (least, middle) if self._reached(middle) else (middle, most)
         return most
 
     @cached_property
-    def sequences(self) -> Sequences:
+    def lists(self) -> ListsBySlack:
         """In pieces up to the slack beyond which all is negligible beside those that compete."""
-        if self.starts is None:
-            return Sequences.near(self.groups, self.k, self.decay)
-        log_ratio = self._all.log_all - self._log(self.starts)
-        most = self.starts + math.ceil((log_ratio + NEGLIGIBLE) / self.decay)
-        return Sequences(self.groups, self.k, most)
+        return self.every.near(self.decay, self.starts or 0)
 
     @cached_property
     def weights(self) -> SlackWeights | None:
-        """N(t) exp(-decay t) from that slack on; None if there is none."""
+        """N(t) exp(-decay t) from that slack on; None if there is none.
+
+        There slack is not counted from the best list on, whose lead one user can change.
+        """
         if self.starts is None:
             return None
-        return SlackWeights(self.sequences, self.decay, least=self.starts)
-
-    @property
-    def log_all(self) -> float:
-        """Ln of the number of all sequences, nearly: by k and the number of items alone."""
-        n = len(self.groups.counts)
-        return math.lgamma(n + 1) - math.lgamma(n - self.k + 1)
-
-    @cached_property
-    def _all(self) -> Sequences:
-        return Sequences(self.groups, self.k)
-
-    def _log(self, slack: int) -> float:
-        """Ln N, nearly."""
-        return math.fsum(np.log(self._all.choices(slack)))
+        return SlackWeights(self.lists, self.decay, least=self.starts, origin=self.every.lead)
 
     def _reached(self, slack: int) -> bool:
-        known = self._log(slack)
-        if abs(known - self.floor) > _MARGIN * (1 + known):
+        known, error = self.every.log_at_most(slack)
+        if abs(known - self.floor) > error:
             return known > self.floor
         return self._reached_exactly(slack)
 
     def _reached_exactly(self, slack: int) -> bool:
         from flint import arb
 
-        number, bits = self._all.at_most(slack), _BITS
+        bits = _BITS
         while True:
             with precision(bits):
-                ahead = arb(number).log() - arb(self.floor)
+                ahead = self.every.ball_of_at_most(slack).log() - arb(self.floor)
                 if ahead > 0 or ahead < 0:
                     return bool(ahead > 0)
             bits *= 2

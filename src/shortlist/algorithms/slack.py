@@ -1,45 +1,38 @@
-"""Sequences of k items by their slack: how far they fall short of the true top k.
+"""Lists of k items by their slack: how far they fall short of the best one.
 
-A sequence of k different items has the slack max over its places r of (c_r - count of its item r),
-where c_1 >= … >= c_k are the largest counts. With A(v) the number of items of count v or more,
-N(t) = product over r of (A(c_r - t) - (r - 1)) sequences have a slack of at most t. N jumps where t
-reaches the distance between one of the largest counts and a smaller one; in between it is constant,
-which makes pieces of slacks.
-
-Source: Gillenwater et al. (2022), Section 3, for the utility; the counting is proved in
-`docs/proofs/joint.md`.
+How many lists have a slack of at most t jumps at a few slacks; in between it is constant, which
+makes pieces of slacks. From these numbers alone lists are drawn with odds exp(-decay · slack), or
+accepted with such chances: whether they are sequences (`sequences.py`) or sets (`subsets.py`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shortlist import kernels
-from shortlist.algorithms.grouping import EqualCounts, Shuffle
+from shortlist.algorithms.grouping import EqualCounts
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.reals import TINY, ULP, Decay
 
 if TYPE_CHECKING:
     from flint import arb
 
-# Slacks are tallied if they are fewer than so many times the jumps, and sorted if not.
-_DENSE = 4
 # What weighs less than exp(-45) of the whole is computed only if it is drawn.
 NEGLIGIBLE = 45.0
 
 
 @dataclass(frozen=True)
-class Sequences:
-    """The sequences of k items, in pieces of slacks: in each, as many of at most that slack.
+class ListsBySlack(ABC):
+    """The lists of k items, in pieces of slacks: in each, as many lists of at most that slack.
 
     Attributes:
         groups: The items by count.
-        k: The length of a sequence, from 1 to the number of items.
+        k: The length of a list, from 1 to the number of items.
         most: Pieces are known up to this slack; None for all.
     """
 
@@ -47,175 +40,88 @@ class Sequences:
     k: int
     most: int | None = None
 
-    @classmethod
-    def near(cls, groups: EqualCounts, k: int, decay: float) -> Sequences:
-        """Up to the slack beyond which all N(t) exp(-decay t) are negligible beside N(0)."""
-        at_zero = cls(groups, k, most=0)
-        log_ratio = at_zero.log_all - float(at_zero.logs[0])
-        return cls(groups, k, math.ceil((log_ratio + NEGLIGIBLE) / decay))
+    def near(self, decay: float, start: int = 0) -> Self:
+        """Up to the slack beyond which all N(t) exp(-decay t) are negligible beside N(start)."""
+        log_ratio = self.log_all - self.log_at_most(start)[0]
+        return replace(self, most=start + math.ceil((log_ratio + NEGLIGIBLE) / decay))
 
-    def every(self) -> Sequences:
+    def every(self) -> Self:
         """With all pieces."""
-        return Sequences(self.groups, self.k)
+        return replace(self, most=None)
 
     @property
     def end(self) -> int:
         """The first slack beyond the pieces that are known, if not all are."""
         return int(self.most or 0) + 1
 
-    @cached_property
-    def largest(self) -> int:
-        """The largest slack that a sequence can have, if all its items are least."""
-        return int(self.groups.values[0] - self.groups.values[-1])
-
     @property
     def complete(self) -> bool:
         """Whether all pieces are known."""
         return self.most is None or self.most >= self.largest
 
-    @cached_property
-    def _jumps(self) -> tuple[Ints, Floats]:
-        """The slacks above 0 at which N jumps, rising, and by how much ln N does."""
-        values, ends = self.groups.values, self.groups.ends
-        most = self.largest if self.most is None else min(self.most, self.largest)
-        tops = values[: int(np.searchsorted(ends, self.k)) + 1]
-        near = len(values) - np.searchsorted(values[::-1], tops - most)  # no further from each top
-        slacks = np.empty(int((near - 1 - np.arange(len(tops))).sum()), np.int64)
-        jumps = np.empty(len(slacks))
-        kernels.slack_jumps(values, ends, self.k, near, slacks, jumps)
-        if most < _DENSE * len(slacks):
-            sums: Floats = np.bincount(slacks, weights=jumps).astype(np.float64, copy=False)
-            (slacks,) = np.nonzero(sums)
-            return slacks, sums[slacks]
-        order = np.argsort(slacks)
-        slacks, firsts = np.unique(slacks[order], return_index=True)
-        return slacks, np.add.reduceat(jumps[order], firsts) if len(slacks) else jumps
-
-    @cached_property
-    def starts(self) -> Ints:
-        """The smallest slack of each piece, rising from 0, shape (n_pieces,)."""
-        return np.append(0, self._jumps[0])
-
-    @cached_property
-    def log_jumps(self) -> Floats:
-        """By how much ln N jumps at the start of each piece; at the first, ln N(0)."""
-        return np.append(math.fsum(np.log(self.choices(0))), self._jumps[1])
-
-    @cached_property
-    def logs(self) -> Floats:
-        """Ln N in each piece."""
-        sums = np.empty_like(self.log_jumps)
-        kernels.add_up(self.log_jumps, sums)
-        return sums
+    @property
+    def lead(self) -> int:
+        """By how much the best lists are better than where slack would be 0 by a tie."""
+        return 0
 
     @property
+    @abstractmethod
+    def largest(self) -> int:
+        """The largest slack that a list can have."""
+
+    @property
+    @abstractmethod
+    def starts(self) -> Ints:
+        """The smallest slack of each piece, rising from 0, shape (n_pieces,)."""
+
+    @property
+    @abstractmethod
+    def logs(self) -> Floats:
+        """Ln N in each piece, N the number of lists of at most that slack."""
+
+    @property
+    @abstractmethod
+    def fresh(self) -> Floats:
+        """The share of N that has no less than the piece's smallest slack; 1 in the first."""
+
+    @property
+    @abstractmethod
     def error(self) -> float:
-        """A bound of the relative error of each of `log_jumps` and `logs`.
+        """Each of `logs` is off by at most that, times `log_all`; `fresh` by that of itself."""
 
-        A jump is the sum, over at most k of the largest counts, of ln(1 + growth), where the growth
-        takes 4 roundings for each of at most k places; nothing cancels. The running sum is
-        compensated.
-        """
-        return (5 * self.k + 32) * ULP
+    @property
+    @abstractmethod
+    def log_number(self) -> float:
+        """Ln of the number of all lists, nearly: by k and the number of items alone."""
 
-    @cached_property
+    def most_pieces(self, decay: float) -> float:
+        """How many pieces matter at most, nearly, likewise and by the decay alone."""
+        return min(self.k * len(self.groups.counts), (self.log_all + NEGLIGIBLE) / decay)
+
+    @property
     def log_all(self) -> float:
-        """Ln of the number of all sequences, or a little more."""
-        n = len(self.groups.counts)
-        return (math.lgamma(n + 1) - math.lgamma(n - self.k + 1)) * (1 + 2.0**-30) + 1
+        """The same or a little more, at least 1."""
+        return self.log_number * (1 + 2.0**-30) + 1
 
-    def choices(self, slack: int) -> Ints:
-        """How many items may stand at each place, the earlier places being taken, shape (k,).
+    @abstractmethod
+    def log_at_most(self, slack: int) -> tuple[float, float]:
+        """Ln N of any slack, and a bound of its error."""
 
-        These are, by falling count, the first A(c_r - slack) items without r - 1 of them.
-        """
-        return self._reaching(slack) - np.arange(self.k)
+    @abstractmethod
+    def ball_of_at_most(self, slack: int) -> arb:
+        """N of any slack, from exact integers."""
 
-    def _reaching(self, slack: int) -> Ints:
-        """A(c_r - slack) for each place r, shape (k,)."""
-        rising = self.groups.values[::-1]
-        n_groups = len(rising) - np.searchsorted(rising, self._tops - slack)
-        return self.groups.ends[n_groups - 1]
+    @abstractmethod
+    def ball_of_exactly(self, slack: int) -> arb:
+        """How many lists have this slack and no less, likewise."""
 
-    @cached_property
-    def _tops(self) -> Ints:
-        """The k largest counts, falling."""
-        return self.groups.values[np.searchsorted(self.groups.ends, np.arange(self.k), "right")]
-
-    def at_most(self, slack: int) -> int:
-        """N: how many sequences have at most this slack."""
-        return math.prod(self.choices(slack).tolist())
-
+    @abstractmethod
     def draw_at_most(self, slack: int, draws: Draws) -> Ints:
-        """Positions of a uniform sequence among those of at most this slack.
+        """Positions of a uniform list among those of at most this slack."""
 
-        What may stand at a place may also stand at every later one, so that the places are filled
-        one after another, each uniformly from what is left.
-        """
-        return self._dealt(draws.integer(self.choices(slack)))
-
+    @abstractmethod
     def draw_exactly(self, slack: int, draws: Draws) -> Ints:
-        """Positions of a uniform sequence among those of exactly this slack, at a jump of N.
-
-        First the first place with this slack is drawn, by how many sequences it has; the places
-        before have less, those after at most as much.
-        """
-        if slack == 0:
-            return self.draw_at_most(0, draws)
-        first = draws.choice(_FirstPlaces(self, slack))
-        before, choices = self.choices(slack - 1), self.choices(slack)
-        bounds = np.append(before[:first], choices[first:])
-        bounds[first] -= before[first]
-        drawn = draws.integer(bounds)
-        drawn[first] += before[first]
-        return self._dealt(drawn)
-
-    def _dealt(self, choices: Ints) -> Ints:
-        """The positions of items, each given by its number among those left, by falling count."""
-        shuffle = Shuffle()
-        ranks = np.array([shuffle.deal(r, r + c) for r, c in enumerate(choices.tolist())], np.int64)
-        groups = np.searchsorted(self.groups.ends, ranks, side="right")
-        starts = self.groups.ends[groups] - self.groups.sizes[groups]
-        return self.groups.positions(groups, ranks - starts)
-
-
-@dataclass(frozen=True)
-class _FirstPlaces:
-    """How many sequences have exactly this slack, and have it first at place r: for each r.
-
-    Attributes:
-        sequences: All of them.
-        slack: Above 0.
-    """
-
-    sequences: Sequences
-    slack: int
-
-    def __len__(self) -> int:
-        return self.sequences.k
-
-    @cached_property
-    def _factors(self) -> tuple[Ints, Ints]:
-        """For each place, how many items make less than the slack, and how many at most it."""
-        return self.sequences.choices(self.slack - 1), self.sequences.choices(self.slack)
-
-    def approximate(self) -> tuple[Floats, Floats]:
-        """Of products of k whole numbers, as sums of k + 1 logarithms; up to a common factor."""
-        less, most = self._factors
-        before = np.append(0, np.cumsum(np.log(less))[:-1])
-        after = np.append(np.cumsum(np.log(most)[:0:-1])[::-1], 0)
-        logs = before + after
-        exactly = most - less
-        shift = logs[exactly > 0].max()
-        values = np.exp(np.minimum(logs - shift, 0)) * exactly
-        error = 2 * (self.sequences.k + 8) * ULP * (self.sequences.log_all + 1)
-        return values, values * error + exactly * TINY
-
-    def ball(self, i: int) -> arb:
-        from flint import arb
-
-        less, most = (factors.tolist() for factors in self._factors)
-        return arb(math.prod(less[:i]) * (most[i] - less[i]) * math.prod(most[i + 1 :]))
+        """Positions of a uniform list among those of exactly this slack, at a jump of N."""
 
 
 @dataclass(frozen=True)
@@ -227,45 +133,48 @@ class SlackWeights:
     Where pieces beyond some slack are not known, all of them together are the last number.
 
     Attributes:
-        sequences: The sequences.
+        lists: The lists.
         decay: Above 0.
         least: Slacks below are left out.
+        origin: The slack that weighs as much as lists; those below it weigh more.
     """
 
-    sequences: Sequences
+    lists: ListsBySlack
     decay: float
     least: int = 0
+    origin: int = 0
 
     @classmethod
-    def of(cls, groups: EqualCounts, k: int, decay: float) -> SlackWeights:
+    def of(cls, lists: ListsBySlack, decay: float) -> SlackWeights:
         """With the pieces up to the slack beyond which everything is negligible."""
-        return cls(Sequences.near(groups, k, decay), decay)
+        return cls(lists.near(decay), decay)
 
     def __len__(self) -> int:
-        return len(self.starts) + (not self.sequences.complete)
+        return len(self.starts) + (not self.lists.complete)
 
     @cached_property
     def _first(self) -> int:
-        return int(np.searchsorted(self.sequences.starts, self.least, side="right")) - 1
+        return int(np.searchsorted(self.lists.starts, self.least, side="right")) - 1
 
     @cached_property
     def starts(self) -> Ints:
         """The smallest slack of each piece, shape (n_pieces,)."""
-        return np.maximum(self.sequences.starts[self._first :], self.least)
+        return np.maximum(self.lists.starts[self._first :], self.least)
 
     @cached_property
     def _widths(self) -> Floats:
         """How many slacks each piece holds; the last may be infinite."""
-        end = (
-            math.inf
-            if self.sequences.complete
-            else float(self.sequences.end - int(self.starts[-1]))
-        )
+        complete = self.lists.complete
+        end = math.inf if complete else float(self.lists.end - int(self.starts[-1]))
         return np.append(np.diff(self.starts), end)
 
     @cached_property
+    def _exponents(self) -> Floats:
+        return np.multiply(self.decay, self.starts - self.origin, dtype=np.float64)
+
+    @cached_property
     def _logs(self) -> Floats:
-        return self.sequences.logs[self._first :] - self.decay * self.starts
+        return self.lists.logs[self._first :] - self._exponents
 
     @cached_property
     def shift(self) -> float:
@@ -275,10 +184,11 @@ class SlackWeights:
     def approximate(self) -> tuple[Floats, Floats]:
         """A piece is N (exp(-decay start) - exp(-decay end)): its logarithm is off by a few ulp."""
         values = np.exp(self._logs - self.shift) * -np.expm1(-self.decay * self._widths)
-        roundings = 4 * (self.sequences.log_all + self.decay * self.starts) + 16
-        error = self.sequences.error * self.sequences.log_all
+        roundings = 4 * (self.lists.log_all + np.abs(self._exponents)) + 16
+        error = self.lists.error * self.lists.log_all
         errors = values * (error + roundings * ULP) + TINY
-        return _with_rest(values, errors, self.sequences, self.decay, self.shift)
+        shift = self.shift - self.decay * self.origin
+        return _with_rest(values, errors, self.lists, self.decay, shift)
 
     def log_sum(self) -> tuple[float, float]:
         """The logarithm of the sum of all numbers, and a bound of its error."""
@@ -300,45 +210,48 @@ class SlackWeights:
         """N (exp(-decay start) - exp(-decay end)) of piece i."""
         from flint import arb
 
+        def decayed(slack: int) -> arb:
+            return (-arb(self.decay) * (slack - self.origin)).exp()
+
         start = int(self.starts[i])
-        share = (-arb(self.decay) * start).exp()
+        share = decayed(start)
         if i + 1 < len(self.starts):
-            share -= (-arb(self.decay) * int(self.starts[i + 1])).exp()
-        elif not self.sequences.complete:
-            share -= (-arb(self.decay) * self.sequences.end).exp()
-        return arb(self.sequences.at_most(start)) * share
+            share -= decayed(int(self.starts[i + 1]))
+        elif not self.lists.complete:
+            share -= decayed(self.lists.end)
+        return self.lists.ball_of_at_most(start) * share
 
     def beyond(self) -> SlackWeights:
         """The pieces beyond those that are known."""
-        return SlackWeights(self.sequences.every(), self.decay, least=self.sequences.end)
+        return replace(self, lists=self.lists.every(), least=self.lists.end)
 
 
 @dataclass(frozen=True)
 class SlackClasses:
-    """Classes of sequences of equal slack, each accepted with chance exp(-decay · slack).
+    """Classes of lists of equal slack, each accepted with chance exp(-decay · slack).
 
     Where pieces beyond some slack are not known, all classes there together are the last number.
 
     Attributes:
-        sequences: The sequences.
+        lists: The lists.
         decay: Above 0.
     """
 
-    sequences: Sequences
+    lists: ListsBySlack
     decay: float
 
     @classmethod
-    def of(cls, groups: EqualCounts, k: int, decay: float) -> SlackClasses:
+    def of(cls, lists: ListsBySlack, decay: float) -> SlackClasses:
         """With the classes up to the slack beyond which everything is negligible."""
-        return cls(Sequences.near(groups, k, decay), decay)
+        return cls(lists.near(decay), decay)
 
     def __len__(self) -> int:
-        return len(self.sequences.starts) + (not self.sequences.complete)
+        return len(self.lists.starts) + (not self.lists.complete)
 
     @cached_property
     def _logs(self) -> Floats:
         """Ln (N exp(-decay slack)) at the start of each piece."""
-        return self.sequences.logs - self.decay * self.sequences.starts
+        return self.lists.logs - self.decay * self.lists.starts
 
     @cached_property
     def shift(self) -> float:
@@ -346,48 +259,44 @@ class SlackClasses:
         return float(self._logs.max())
 
     def approximate(self) -> tuple[Floats, Floats]:
-        """(N - N before) exp(-decay slack), where N before = N exp(-jump): nothing cancels."""
-        new = -np.expm1(-self.sequences.log_jumps)
-        new[0] = 1.0
-        values = np.exp(self._logs - self.shift) * new
-        roundings = 4 * (self.sequences.log_all + self.decay * self.sequences.starts) + 16
-        error = self.sequences.error * (self.sequences.log_all + 1)
+        """N exp(-decay slack), times the share of N that is of this slack and no less."""
+        values = np.exp(self._logs - self.shift) * self.lists.fresh
+        roundings = 4 * (self.lists.log_all + self.decay * self.lists.starts) + 16
+        error = self.lists.error * (self.lists.log_all + 1)
         errors = values * (error + roundings * ULP) + TINY
-        return _with_rest(values, errors, self.sequences, self.decay, self.shift)
+        return _with_rest(values, errors, self.lists, self.decay, self.shift)
 
     def ball(self, i: int) -> arb:
         """The weight, from exact integers and the exact float decay."""
         from flint import arb
 
-        if i < len(self.sequences.starts):
-            return self._ball(int(self.sequences.starts[i]))
-        beyond = self.every().sequences.starts[i:].tolist()
+        if i < len(self.lists.starts):
+            return self._ball(int(self.lists.starts[i]))
+        beyond = self.every().lists.starts[i:].tolist()
         return sum(map(self._ball, beyond), arb(0))
 
     def _ball(self, slack: int) -> arb:
         from flint import arb
 
-        size = self.sequences.at_most(slack)
-        if slack:
-            size -= self.sequences.at_most(slack - 1)
-        return arb(size) * (-arb(self.decay) * slack - arb(self.shift)).exp()
+        chance = (-arb(self.decay) * slack - arb(self.shift)).exp()
+        return self.lists.ball_of_exactly(slack) * chance
 
     def every(self) -> SlackClasses:
         """With all classes, of which these are the first."""
-        return SlackClasses(self.sequences.every(), self.decay)
+        return SlackClasses(self.lists.every(), self.decay)
 
     def pick(self, draws: Draws) -> int:
         """A class, drawn by its weight; where it is among the rest, which of these."""
         i = draws.choice(self)
-        known = len(self.sequences.starts)
+        known = len(self.lists.starts)
         if i < known:
             return i
         return known + draws.choice(_Beyond(self.every(), known))
 
     def slack(self, i: int) -> int:
         """The slack of class i, which may be among the rest."""
-        known = i < len(self.sequences.starts)
-        return int((self if known else self.every()).sequences.starts[i])
+        known = i < len(self.lists.starts)
+        return int((self if known else self.every()).lists.starts[i])
 
     def chance(self, i: int) -> Decay:
         """The chance of class i."""
@@ -413,10 +322,10 @@ class _Beyond:
 
 
 def _with_rest(
-    values: Floats, errors: Floats, sequences: Sequences, decay: float, shift: float
+    values: Floats, errors: Floats, lists: ListsBySlack, decay: float, shift: float
 ) -> tuple[Floats, Floats]:
     """With one more number, where not all pieces are known: 0, give or take what is beyond."""
-    if sequences.complete:
+    if lists.complete:
         return values, errors
-    rest = math.exp(min(sequences.log_all - decay * sequences.end - shift + 1, 700)) + TINY
+    rest = math.exp(min(lists.log_all - decay * lists.end - shift + 1, 700)) + TINY
     return np.append(values, 0.0), np.append(errors, rest)

@@ -28,6 +28,7 @@ from shortlist.mechanisms import (
     Peeling,
     PerGroup,
     PolicyGreedy,
+    SetOrPeel,
     SpectralRanking,
     ThresholdTopK,
     UserPeeling,
@@ -68,6 +69,11 @@ _OPTIONS: Options = {
     JointOrPeel: [
         {"choice_share": 0.3, "threshold": 1},
         {"choice_share": 0.6, "threshold": -1, "delta": 0.0},
+    ],
+    SetOrPeel: [
+        {"choice_share": 0.3, "threshold": 1},
+        {"choice_share": 0.6, "threshold": -1, "delta": 0.0},
+        {},
     ],
     NoisyCounts: [
         {"selects": Peeling, "count_share": 0.3},
@@ -186,6 +192,7 @@ _REAL_OPTIONS: Options = {
     ],
     LimitedDomain: [{}, {"max_items_per_user": None, "k_bar": 30}],
     JointOrPeel: [{}, {"delta": 0.0}],
+    SetOrPeel: [{}, {"delta": 0.0}],
     NoisyCounts: [
         {"selects": Peeling, "count_share": 0.3},
         {"selects": AdaptiveTopK, "count_share": 0.3},

@@ -560,6 +560,10 @@ OPTIONS: tuple[CommandOption, ...] = (
             "of all users in the table, or with --by in the group, whose number is one count more; "
             "stated, of the number that --users says.",
     }),
+    CommandOption("unordered", _FLAG, PRIVACY, not_with=_NOT_OF_A_STORE, help={
+        C.TOP_K: "The top k as a set, by name and without ranks: with public items it is more "
+            "often right as a whole.",
+    }),
     CommandOption("count_share", _NUMBER, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.DOMAIN | C.HITTING_SET: "For experts: as --noisy-counts, for another share of "
             "the budget.",
@@ -567,9 +571,9 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("mechanism", _MECHANISM, PRIVACY, settable=True, repeats=C.COMPARE, help={
         C.TOP_K: "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
             "limited-domain (the default with --count); for public items joint-or-peel (the "
-            "default), joint, joint-permute-and-flip, permute-and-flip, peeling, "
-            "one-shot-exponential, one-shot-laplace, gamma; with --store threshold-top-k; with "
-            "--by per-group.",
+            "default), set-or-peel (the default with --unordered), joint, "
+            "joint-permute-and-flip, permute-and-flip, peeling, one-shot-exponential, "
+            "one-shot-laplace, gamma; with --store threshold-top-k; with --by per-group.",
         C.DOMAIN: "chosen-bound (the default), adaptive-gaussian (the default with "
             "--max-items-per-user), weighted-gaussian, policy-gaussian, policy-greedy (the "
             "default with --max-items-per-user 1).",

@@ -27,6 +27,7 @@ _OTHER_WORDS = {
     "sl.Budget.show": "shortlist budget show",
     "sl.Budget.verify": "shortlist budget verify",
     "n_items": "--public-items",
+    "ordered": "--unordered",
     "sl.Reuse.CHANGED_DATA": "--reuse-changed",
     "sl.ShareOfUsers.COUNTED": "--share-of-users counted",
     "sl.ShareOfUsers.STATED": "--share-of-users stated",
@@ -41,6 +42,8 @@ class _Shell:
         option, known = self.reference(name), _BY_NAME.get(name)
         if value is None or (value == "True" and known is not None and known.is_flag):
             return option
+        if (name, value) == ("ordered", "False"):
+            return self.reference("ordered")
         if (name, value) == ("public_items", "IN_TABLE"):
             return self.reference("sl.IN_TABLE")
         if value == "...":

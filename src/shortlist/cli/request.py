@@ -216,6 +216,7 @@ class Request:
         before = shortlist.load(self.given.since)
         terms = terms_of(
             question=plan.question.name,
+            ordered=plan.question.in_order,
             k=plan.question.most_items,
             by=plan.engine.by,
             dataset=plan.about.dataset,
@@ -599,7 +600,12 @@ shortlist top-k plays.parquet --user user --item title \\
 shortlist top-k --store sqlite:///items.db --table items \\
     --item name --count plays -k 100 --epsilon 1""",
             lambda given: shortlist.TopK(
-                given.k, given.count_share, given.noisy_counts, given.min_users, given.others
+                given.k,
+                given.count_share,
+                given.noisy_counts,
+                given.min_users,
+                given.others,
+                ordered=not given.unordered,
             ),
             _table,
             _require_table,

@@ -12,6 +12,13 @@ from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
 from shortlist.kernels.normal_quantiles import CELLS, FIRST_OCTAVE, OCTAVES, UNCLEAR, round_normals
 from shortlist.kernels.rounds import hear, look_up_boosts, steer
+from shortlist.kernels.subset_numbers import (
+    SCALE,
+    add_numbers,
+    add_up_numbers,
+    new_subsets,
+    subset_jumps,
+)
 from shortlist.kernels.tallies import add_up, choose, farthest, find_members, slack_jumps, tally
 from shortlist.kernels.user_items import (
     NOWHERE,
@@ -36,8 +43,11 @@ __all__ = [
     "FIRST_OCTAVE",
     "NOWHERE",
     "OCTAVES",
+    "SCALE",
     "UNCLEAR",
+    "add_numbers",
     "add_up",
+    "add_up_numbers",
     "choose",
     "combine",
     "count_units",
@@ -59,6 +69,7 @@ __all__ = [
     "look_up_boosts",
     "lower",
     "name_users",
+    "new_subsets",
     "partition",
     "pick_subsets",
     "place_of",
@@ -71,6 +82,7 @@ __all__ = [
     "sort_chunks",
     "sort_falling",
     "steer",
+    "subset_jumps",
     "tally",
     "unite_parts",
     "weigh",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.permute_and_flip import PermuteAndFlip
     from shortlist.mechanisms.policy_gaussian import PolicyGaussian
     from shortlist.mechanisms.policy_greedy import PolicyGreedy
+    from shortlist.mechanisms.set_or_peel import SetOrPeel
     from shortlist.mechanisms.spectral_ranking import SpectralRanking
     from shortlist.mechanisms.threshold_top_k import AddedNoise, ThresholdTopK
     from shortlist.mechanisms.user_peeling import UserPeeling
@@ -65,6 +66,7 @@ __all__ = [
     "PolicyGaussian",
     "PolicyGreedy",
     "Selection",
+    "SetOrPeel",
     "SpectralRanking",
     "ThresholdTopK",
     "UserPeeling",

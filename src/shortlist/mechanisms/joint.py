@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.grouping import EqualCounts
+from shortlist.algorithms.sequences import Sequences
 from shortlist.algorithms.slack import SlackWeights
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
@@ -59,7 +60,7 @@ class Joint(Mechanism):
         if k == 0:
             return Selection(np.empty(0, np.int64))
         decay = self.epsilon / 2 * evidence.unit
-        return Selection(draw_joint(SlackWeights.of(groups, k, decay), draws))
+        return Selection(draw_joint(SlackWeights.of(Sequences(groups, k), decay), draws))
 
 
 def as_a_whole(k: int, epsilon: float) -> str:
@@ -72,12 +73,12 @@ def as_a_whole(k: int, epsilon: float) -> str:
 
 
 def draw_joint(weights: SlackWeights, draws: Draws) -> Ints:
-    """Positions of a sequence S with odds exp(-decay · slack of S), from all weights.
+    """Positions of a list S with odds exp(-decay · slack of S), from all weights.
 
-    Draw a slack t with odds N(t) exp(-decay t), then a uniform sequence of slack t or less: the
-    odds of a sequence are the sum of exp(-decay t) over all t from its slack on.
+    Draw a slack t with odds N(t) exp(-decay t), then a uniform list of slack t or less: the
+    odds of a list are the sum of exp(-decay t) over all t from its slack on.
     """
     piece = draws.choice(weights)
     if piece == len(weights.starts):
         return draw_joint(weights.beyond(), draws)
-    return weights.sequences.draw_at_most(int(weights.starts[piece]), draws)
+    return weights.lists.draw_at_most(int(weights.starts[piece]), draws)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.algorithms.grouping import EqualCounts
+from shortlist.algorithms.sequences import Sequences
 from shortlist.algorithms.slack import SlackClasses
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
@@ -58,7 +59,8 @@ class JointPermuteAndFlip(Mechanism):
         if k == 0:
             return Selection(np.empty(0, np.int64))
         decay = self.epsilon / 2 * evidence.unit
-        classes = SlackClasses.of(EqualCounts.of(evidence.counts), k, decay)
+        sequences = Sequences(EqualCounts.of(evidence.counts), k)
+        classes = SlackClasses.of(sequences, decay)
         return Selection(draw_flipped(classes, draws))
 
 
@@ -73,6 +75,6 @@ def flipped_as_a_whole(k: int, epsilon: float) -> str:
 
 
 def draw_flipped(classes: SlackClasses, draws: Draws) -> Ints:
-    """Positions of the first sequence accepted, each with chance exp(-decay · slack)."""
+    """Positions of the first list accepted, each with chance exp(-decay · slack)."""
     drawn = draws.permute_and_flip(classes)
-    return classes.sequences.draw_exactly(classes.slack(drawn), draws)
+    return classes.lists.draw_exactly(classes.slack(drawn), draws)

@@ -150,6 +150,7 @@ class Mechanism(ABC):
         derived: Names of the values computed from the fields, listed by `parameters`.
         score_unit: What the scores of all its selections measure; None where none are released.
         discovers: Whether it names private items; None where its parameters decide.
+        names_sets: Whether all its selections are sets, whatever is asked.
         takes_known_items: Whether it makes use of which private items everybody knows.
         reads_unit: Whether it reads the unit of its counts, so that scores may stand as such.
         accountings: How its stages may be counted, for its field `accounting`, if it has one.
@@ -167,6 +168,7 @@ class Mechanism(ABC):
     # only some selections have are dropped.
     score_unit: ClassVar[str | None] = None
     discovers: ClassVar[bool | None] = False
+    names_sets: ClassVar[bool] = False
     takes_known_items: ClassVar[bool] = False
     reads_unit: ClassVar[bool] = False
     accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT, Accounting.ZCDP)

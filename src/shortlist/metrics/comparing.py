@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import product
 from typing import Any, TypeVar
@@ -254,6 +254,7 @@ def _value(value: object) -> str:
 
 
 def _described(question: Question) -> str:
+    usual = {field.name: field.default for field in fields(question)}  # type: ignore[arg-type]
     given = {name: value for name, value in vars(question).items() if name != "k"}
-    more = [f"{name}={value}" for name, value in given.items() if value not in (None, False)]
+    more = [f"{name}={value}" for name, value in given.items() if value != usual.get(name)]
     return ", ".join([question.name, *more])

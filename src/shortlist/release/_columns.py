@@ -52,9 +52,14 @@ class AddedColumn:
     mark: str
 
 
+def names_items(release: Release) -> bool:
+    """Whether it found the items, and did not only count those of a list."""
+    return release.question != UserCounts.name
+
+
 def is_ranked(release: Release) -> bool:
     """Whether the place of an item is part of the answer, and not only of what was asked."""
-    return release.question != UserCounts.name
+    return release.ordered and names_items(release)
 
 
 def _ranks(release: Release) -> tuple[str, list[int], str] | None:

@@ -15,6 +15,7 @@ from shortlist.parameters import Direction, ShareOfUsers
 from shortlist.questions import BottomScores, TopScores, UserCounts
 from shortlist.release._columns import (
     is_ranked,
+    names_items,
     possible_ranks_of,
     reach_of_counts,
     reached_in_all,
@@ -131,7 +132,7 @@ def in_words(release: Release) -> str:
     """What it is, what must not be overlooked, and all that a reader asks."""
     asked = "" if release.k is None else f", of {release.k:,} asked for"
     each = " in each group" if asked and release.by else ""
-    done = "named" if is_ranked(release) else "counted"
+    done = "named" if names_items(release) else "counted"
     named = f"{len(release):,} item{'s' * (len(release) != 1)} {done}{asked}{each}."
     warned = (_wrapped(f"{c.what.upper()} {c.therefore}") for c in cautions(release.guarantee))
     paid = [cost(release.guarantee), of_budget(release), UNPROVEN]
@@ -226,7 +227,7 @@ def answers(release: Release) -> list[Section]:
 
 
 def _missing(release: Release) -> list[str]:
-    if not is_ranked(release):
+    if not names_items(release):
         return ["Nothing is said of it: the items of a list were counted, and no others."]
     k, more = release.k, advice(release)
     floor = _floor(release.mechanism)
@@ -360,8 +361,11 @@ def _of_shared(release: Release) -> str:
 
 def _order(release: Release) -> Iterator[str]:
     scores = release.scores
-    if scores is None and release.question == "domain":
+    if scores is None and (release.question == "domain" or not release.ordered):
         yield "There is none to be right or wrong: the items are listed by name."
+        return
+    if not release.ordered:
+        yield "None was asked for: the items are listed by their numbers, as far as noise allows."
         return
     if not is_ranked(release):
         yield "There is none to be right or wrong: the items are listed as they were asked for."

@@ -17,8 +17,8 @@ from shortlist.errors import InputError, in_quotes, written
 from shortlist.release._columns import (
     SCORE,
     columns_of,
-    is_ranked,
     name_of_type,
+    names_items,
     shown_scores,
 )
 from shortlist.release._difference_faces import chart_of_differences, sheet_of_differences
@@ -284,6 +284,7 @@ def _held_scores(release: Release) -> pl.Series:
 def terms_of(
     *,
     question: str,
+    ordered: bool,
     k: int | None,
     by: Sequence[str],
     dataset: str | None,
@@ -297,6 +298,7 @@ def terms_of(
     """
     return {
         "question": question,
+        "order": "best first" if ordered else "none",
         "number of items asked for": k,
         "data set": dataset,
         "filter of rows": where or "none",
@@ -311,6 +313,7 @@ def terms_of(
 def _terms(release: Release) -> dict[str, object]:
     return terms_of(
         question=release.question,
+        ordered=release.ordered,
         k=asked_for(release.mechanism),
         by=release.by,
         dataset=release.about.dataset,
@@ -332,7 +335,12 @@ def require_comparable(before: Release, now: Mapping[str, object]) -> None:
 
     And one in which nothing can be new or move, since whoever asked chose the items.
     """
-    if not is_ranked(before):
+    if not before.ordered:
+        raise InputError(
+            "a list without order has no ranks that could change",
+            "look which items are in one list alone",
+        )
+    if not names_items(before):
         raise InputError(
             "{user_counts}: whoever asked chose the items and their order, so that none can be "
             "new, gone or moved",

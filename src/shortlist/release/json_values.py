@@ -127,6 +127,7 @@ def described(release: Release) -> dict[str, Any]:
         "library": __version__,
         "about": release.about.json_values(),
         "question": release.question,
+        **({} if release.ordered else {"ordered": False}),
         "guarantee": described_guarantee(release.guarantee),
         "mechanism": described_mechanism(release.mechanism),
         "columns": described_columns(release),

@@ -224,6 +224,7 @@ def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
         others=_others(about.get("others"), parameters),
         users=_users(frame, named.get(USERS.key), share_of_users(loaded)),
         about=About.from_json(_of(dict, about.get("about", {}))),
+        ordered=_of(bool, about.get("ordered", True)),
     )
 
 

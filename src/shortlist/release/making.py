@@ -41,7 +41,7 @@ def make_release(  # noqa: PLR0913 - all that is released, and what is said of i
     order = None
     if question.keeps_order:
         order = selection.positions.argsort()
-    elif not selection.ordered:
+    elif not (selection.ordered and question.in_order):
         order = _public_order(items, selection)
     if by:
         order = _by_group(items, by, order)
@@ -73,6 +73,7 @@ def make_release(  # noqa: PLR0913 - all that is released, and what is said of i
         others=others,
         users=None if users is None else whole_users(users),
         about=about,
+        ordered=question.in_order,
     )
 
 

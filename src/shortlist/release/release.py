@@ -101,6 +101,8 @@ class Release:
             asked for.
         about: What it is of: `dataset`, `as_of`, `title`, `note`, and `made_on` which day, by which
             `version`; each is None where that is not known.
+        ordered: False for a list that was asked for without order, whose items are listed by name,
+            or by their noisy numbers if it has any. It has no ranks.
 
     Raises:
         ValueError: There are not as many scores as items.
@@ -116,6 +118,7 @@ class Release:
     others: Others | None
     users: tuple[int, ...] | None
     about: About
+    ordered: bool
     _frame: pl.DataFrame
 
     def __init__(  # noqa: PLR0913 - the parts of a value
@@ -132,6 +135,7 @@ class Release:
         others: Others | None = None,
         users: Sequence[int] | None = None,
         about: About = NOTHING_SAID,
+        ordered: bool = True,
     ) -> None:
         if scores is not None and len(scores) != items.height:
             raise ValueError("as many scores as items are needed.")
@@ -150,6 +154,7 @@ class Release:
             others=others,
             users=None if users is None else tuple(users),
             about=about,
+            ordered=ordered,
             _frame=items.clone(),
         )
 
@@ -161,7 +166,10 @@ class Release:
 
     @property
     def items(self) -> list[Any]:
-        """The items, best first: values, or tuples where the item is made of several columns."""
+        """The items, best first, or by name where they are in no order.
+
+        They are values, or tuples where the item is made of several columns.
+        """
         return list(self._values)
 
     @cached_property
@@ -176,7 +184,10 @@ class Release:
 
     @property
     def ranks(self) -> list[int]:
-        """The rank of each item, from 1; in groups, within its group."""
+        """The rank of each item, from 1; in groups, within its group.
+
+        In a list without order it says nothing, and no table has it.
+        """
         places = self._places.values() if self.by else [range(len(self))]
         return [rank for part in places for rank in range(1, len(part) + 1)]
 
@@ -240,6 +251,7 @@ class Release:
             budget=self.budget,
             given_before=self.given_before,
             about=self.about,
+            ordered=self.ordered,
         )
 
     @property
@@ -416,7 +428,7 @@ class Release:
         mechanism = described_mechanism(self.mechanism)
         return (
             *(self.question, self.by, self.scores, self.guarantee, mechanism),
-            *(self.budget, self.given_before, self.others, self.users, self.about),
+            *(self.budget, self.given_before, self.others, self.users, self.about, self.ordered),
         )
 
     def __eq__(self, other: object) -> bool:

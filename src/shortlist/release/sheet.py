@@ -302,6 +302,9 @@ def _of_reach(release: Release, scores: Scores) -> str:
 
 def _order(release: Release, face: Face) -> Iterator[tuple[str, str]]:
     """What a list without scores for people is ordered by, and how to ask for counts."""
+    if not release.ordered:
+        yield "order", "none was asked for: the items are listed by name"
+        return
     by = _ORDERS.get(release.question) if release.scores is not None else None
     if by is None:
         return

@@ -295,6 +295,7 @@ class Counts(Source):
         count_share: float | None = None,
         noisy_counts: bool = False,
         min_users: int | None = None,
+        ordered: bool = True,
         title: str | None = None,
         note: str | None = None,
         random: Bits | None = None,
@@ -316,6 +317,8 @@ class Counts(Source):
             count_share: As in `shortlist.TopK`.
             noisy_counts: As in `shortlist.TopK`.
             min_users: As in `shortlist.TopK`, of each group by itself.
+            ordered: As in `shortlist.TopK`. With `ordered=False`, which takes public items,
+                `SetOrPeel` answers by default.
             title: As in `plan`.
             note: As in `plan`.
             random: As in `Plan.run`.
@@ -328,7 +331,7 @@ class Counts(Source):
             InputError: An argument cannot be used; found before data is read, unless `k` is more
                 than the items that are `IN_TABLE`.
         """
-        question = TopK(k, count_share, noisy_counts, min_users)
+        question = TopK(k, count_share, noisy_counts, min_users, ordered=ordered)
         plan = self.plan(
             question,
             epsilon=epsilon,

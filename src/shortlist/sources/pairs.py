@@ -440,6 +440,7 @@ class Pairs(Source):
         noisy_counts: bool = False,
         min_users: int | None = None,
         others: bool = False,
+        ordered: bool = True,
         of: int = 1,
         by: str | Sequence[str] | None = None,
         max_groups_per_user: int = 1,
@@ -477,6 +478,8 @@ class Pairs(Source):
             min_users: As in `shortlist.TopK`; not with `by`, where `domain` has it.
             others: As in `shortlist.TopK`: `release.others` has the numbers. With neither `by` nor
                 public items.
+            ordered: As in `shortlist.TopK`. With `ordered=False`, which takes public items,
+                `SetOrPeel` answers by default.
             of: 2 for the k pairs of items that most users hold, 3 for triples, as in `together`.
             by: As in `grouped`; None for one list of all items.
             max_groups_per_user: As in `grouped`.
@@ -493,7 +496,7 @@ class Pairs(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        question = TopK(k, count_share, noisy_counts, min_users, others)
+        question = TopK(k, count_share, noisy_counts, min_users, others, ordered)
         asked = self._asked(by, max_groups_per_user, group_items, public_groups, of)
         plan = asked.plan(
             question,

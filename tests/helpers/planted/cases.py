@@ -36,6 +36,7 @@ from shortlist.mechanisms import (
     PermuteAndFlip,
     PolicyGaussian,
     PolicyGreedy,
+    SetOrPeel,
     SpectralRanking,
     ThresholdTopK,
     UserPeeling,
@@ -225,6 +226,8 @@ CASES = {
     "joint-or-peel two costs": case(
         JointOrPeel, k=10, epsilon=1.0, delta=1e-9, threshold=1.0, **ZCDP
     ),
+    "set-or-peel": case(SetOrPeel, **CHOICE, threshold=1.0),
+    "set-or-peel whole": case(SetOrPeel, **CHOICE, threshold=100.0),
     "joint-or-peel zcdp": case(JointOrPeel, **CHOICE, threshold=1.0, **ZCDP),
     "one-shot-laplace": case(OneShotLaplace, **K, epsilon=1.0, max_items_per_user=2),
     "one-shot-laplace general": case(OneShotLaplace, **K, epsilon=1.0, **GENERAL),

@@ -52,8 +52,8 @@ def _third_row_leads(counts):
 
 
 def _louder_sequences(weights):
-    its = weights.sequences
-    return SlackWeights.of(its.groups, its.k, 1.03 * weights.decay)
+    its = weights.lists
+    return SlackWeights.of(its.every(), 1.03 * weights.decay)
 
 
 def _clamped(right, evidence, sigma, threshold, draws):

@@ -36,6 +36,7 @@ from shortlist.mechanisms.joint_or_peel import JointOrPeel
 from shortlist.mechanisms.limited_domain import LimitedPicks
 from shortlist.mechanisms.one_shot_exponential import OneShotExponential
 from shortlist.mechanisms.per_group import PerGroup
+from shortlist.mechanisms.set_or_peel import SetOrPeel
 from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, limits_of
 
 TOP_K = "adaptive-top-k rounds", "adaptive-top-k rounds exact"
@@ -233,6 +234,22 @@ MECHANISMS = [
         {
             "sequences weigh by 1.5 times the epsilon of JOINT": method(
                 JointOrPeel,
+                "competition",
+                result(lambda near: replace(near, decay=1.5 * near.decay)),
+            )
+        },
+    ),
+    *mistakes(
+        "set-or-peel",
+        "set-or-peel",
+        {"the choice between ways has half its noise": method(SetOrPeel, "slope", times(2))},
+    ),
+    *mistakes(
+        "set-or-peel",
+        "set-or-peel whole",
+        {
+            "sets weigh by 1.5 times their epsilon": method(
+                SetOrPeel,
                 "competition",
                 result(lambda near: replace(near, decay=1.5 * near.decay)),
             )
