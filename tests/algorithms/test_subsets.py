@@ -82,7 +82,7 @@ def test_pieces_up_to_a_cut_off():
 
 
 def test_sets_are_uniform_among_those_of_at_most_and_of_exactly_a_slack():
-    for counts, k in SMALL:
+    for counts, k in [*SMALL[:200], *SMALL[200::5]]:
         every, found = subsets(counts, k), slacks(counts, k)
         for t in every.starts.tolist():
             for draw, is_one in (
@@ -101,7 +101,7 @@ def test_the_sum_over_pieces_is_that_over_sets_wherever_they_are_cut_off():
             continue
         odds = {s: math.exp(-0.6 * slack) for s, slack in slacks(counts, k).items()}
         every = subsets(counts, k)
-        for most in (*range(0, every.largest + 1, 2), None):
+        for most in (*range(0, every.largest + 1, 4), None):
             weights = SlackWeights(subsets(counts, k, most), 0.6)
             within_stated_error(weights)
             drawn = law(lambda draws, w=weights: tuple(draw_joint(w, draws).tolist()))
@@ -267,9 +267,6 @@ def test_weights_are_within_their_stated_error(counts, share, epsilon, floor):
 @large
 def test_weights_of_large_universes_are_within_their_stated_error(counts, k, decay):
     lists = subsets(counts, k)
-    far = Competition(lists, decay, k - 1).weights
-    if far:
-        within_stated_error(Crowded(far, 0.1, round(far.log_sum()[0] + far.shift)), bits=300)
     for weights in SlackWeights.of(lists, decay), SlackClasses.of(lists, decay):
         values, errors = weights.approximate()
         within_stated_error(weights, some(max(1, len(weights) - 1), 4), bits=900)

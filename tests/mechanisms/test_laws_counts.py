@@ -58,7 +58,6 @@ KINDS = {
         SetOrPeel, choice_share=0.3, threshold=1.5, accounting=Accounting.ZCDP
     ),
     "set or peel, whole": partial(SetOrPeel, delta=0.0),
-    "set or peel, whole of many": partial(SetOrPeel, delta=0.0, accounting=Accounting.ZCDP),
     "limited domain": LimitedDomain,
     "limited domain, two": partial(LimitedDomain, k_bar=3, max_items_per_user=2),
     "limited domain, three": partial(LimitedDomain, k_bar=3),
