@@ -241,6 +241,9 @@ def python_knows():
             *sources,
             sl.Budget,
             sl.Budget.create,
+            sl.Series,
+            sl.Series.create,
+            sl.Series.next,
             sl.load,
             sl.days,
             *methods,
@@ -251,6 +254,7 @@ def python_knows():
         | {*mechanisms.__all__, "or_prepare", "give_a_relation", "several_columns"}
         | {f"sl.Budget.{name}" for name in vars(sl.Budget)}
         | {f"sl.{kind.__name__}.{one.name}" for kind in (sl.Reuse, sl.ShareOfUsers) for one in kind}
+        | {f"sl.Series.{name}" for name in vars(sl.Series)}
         | {kind.method() for kind in asked if hasattr(kind, "name")}
     )
 

@@ -82,7 +82,6 @@ ALLOWED = {
         "algorithms", "draws", "errors", "evidence", "parameters", "privacy",
         "questions",
     },
-    "series": {"algorithms", "draws", "errors", "parameters", "privacy"},
     "databases": {"errors", "runtime"},
     "table": {"databases", "draws", "errors", "kernels", "runtime"},
     "stores": {"databases", "draws", "errors", "evidence", "parameters", "runtime", "table"},
@@ -101,7 +100,7 @@ ALLOWED = {
         "engines", "errors", "evidence", "mechanisms", "parameters", "questions", "strength",
     },
     "plan": {
-        "draws", "engines", "errors", "expectations", "mechanisms", "privacy",
+        "draws", "engines", "errors", "expectations", "mechanisms", "parameters", "privacy",
         "runtime", "questions", "release", "strength",
     },
     "sources": {
@@ -111,6 +110,11 @@ ALLOWED = {
     "budget": {
         "_version", "databases", "errors", "mechanisms", "parameters", "plan", "privacy",
         "runtime", "release",
+    },
+    "series": {
+        "algorithms", "budget", "databases", "draws", "engines", "errors", "evidence",
+        "mechanisms", "parameters", "plan", "planning", "privacy", "questions", "release",
+        "runtime", "sources",
     },
     "metrics": {
         "charts", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",

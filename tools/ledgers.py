@@ -30,7 +30,7 @@ from shortlist.mechanisms import PermuteAndFlip
 from shortlist.plan import Chargeable, Plan
 from shortlist.privacy.guarantee import Guarantee
 
-__all__ = ["PART", "TOTAL", "TinyCounts", "plan_of"]
+__all__ = ["PART", "TOTAL", "TinyCounts", "forked", "plan_of"]
 
 TOTAL, PART = 200 / 128, 1 / 128  # 200 parts are the total, exactly
 
@@ -102,7 +102,7 @@ def plan_of(
 
 def crowd(place: str, processes: int, threads: int, times: int) -> dict[str, int]:
     """Let threads of processes charge a part each, so often: how many were accepted and refused."""
-    pipes = [_forked(lambda: _crowded(place, threads, times)) for _ in range(processes)]
+    pipes = [forked(lambda: _crowded(place, threads, times)) for _ in range(processes)]
     told = [json.loads(Path(f"/dev/fd/{pipe}").read_text()) for pipe, _ in pipes]
     for _, child in pipes:
         os.waitpid(child, 0)
@@ -154,7 +154,7 @@ def kills(place: str, times: int, seed: int) -> dict[str, int]:
     found = {"kills": times, "delivered": 0, "without a charge": 0, "unreadable": 0, "wrong sum": 0}
     budget, delivered = sl.Budget(place), set()
     for _ in range(times):
-        pipe, child = _forked(lambda: _asking(place))
+        pipe, child = forked(lambda: _asking(place))
         told, enough = os.read(pipe, 1), rng.randint(0, 2)  # it is at work
         while told.count(b"\n") < enough:
             told += os.read(pipe, 4096)
@@ -197,7 +197,7 @@ def _looked_at(budget: sl.Budget, delivered: set[int]) -> dict[str, bool]:
     }
 
 
-def _forked(action) -> tuple[int, int]:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def forked(action) -> tuple[int, int]:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """A child that does it, with a pipe for its standard output, to which what it returns goes."""
     reader, writer = os.pipe()
     child = os.fork()

@@ -14,6 +14,7 @@ from bench.speed import (
     leaving,
     ledger,
     rare,
+    series_state,
     shell,
     stores,
     tables,
@@ -34,6 +35,7 @@ PARTS = {
     "engines-leaving": Part(lambda asked: leaving.measure(asked.scale), apart=True),
     "accesses": Part(lambda asked: accesses.measure(asked.scale, asked.runs or 30)),
     "ledger": Part(lambda asked: ledger.measure(asked.scale), apart=True),
+    "series-state": Part(lambda asked: series_state.measure(asked.scale), apart=True),
     "beside": Part(
         lambda asked: beside.measure(asked.commit, asked.scale, asked.runs or 15), apart=True
     ),

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from shortlist.release import Release
     from shortlist.release.differences import Difference, diff
     from shortlist.release.loading import load
+    from shortlist.series.weekly_series import Series
     from shortlist.sources.comparisons import Comparisons, comparisons
     from shortlist.sources.counts import Counts, counts
     from shortlist.sources.pairs import Pairs, pairs
@@ -72,6 +73,7 @@ __all__ = [
     "Rank",
     "Release",
     "Reuse",
+    "Series",
     "ShareOfUsers",
     "Store",
     "TopK",
@@ -119,6 +121,7 @@ _HOMES = {
     "Rank": "shortlist.questions",
     "Release": "shortlist.release",
     "Reuse": "shortlist.plan",
+    "Series": "shortlist.series.weekly_series",
     "Store": "shortlist.sources.store",
     "TopK": "shortlist.questions",
     "TopScores": "shortlist.questions",

@@ -16,6 +16,7 @@ from shortlist.draws.random_bits import Bits, SystemBits
 from shortlist.engines import Engine, ShownEvidence
 from shortlist.errors import PYTHON, SPENT, Face, InputError, has_failed, spending
 from shortlist.mechanisms.mechanism import Accounting, Mechanism, counted
+from shortlist.parameters import require_part
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.questions import Question
 from shortlist.release import NONE_CHARGED, NOTHING_SAID, About, Release
@@ -457,6 +458,38 @@ def _kept(release: Release, charge: Charge) -> Release:
         lost = f"{release.budget}; it could not keep this answer: save it"
         return restated(release, budget=lost)
     return release
+
+
+def priced(
+    budget: Chargeable | None,
+    share: Fraction | str | None,
+    epsilon: float | None,
+    delta: float,
+    promise: Promise,
+) -> tuple[float, float]:
+    """The epsilon and delta that were asked for, or that follow from a share of the budget."""
+    if share is None and epsilon is not None:
+        return epsilon, delta
+    if share is None:
+        raise InputError(
+            "one of {epsilon} and {share} is needed",
+            'add {epsilon=1}; or, with a budget, {share="1/52"}',
+        )
+    part = require_part("share", share)
+    for name, value in (("epsilon", epsilon), ("delta", delta or None)):
+        if value is not None:
+            raise InputError(
+                "a share of the budget already says with which epsilon and delta to ask",
+                "omit it, or omit {share}",
+                given={name: value},
+            )
+    if not isinstance(budget, Ledger):
+        raise InputError(
+            "a share is one of the total of a budget, and there is none",
+            "give {budget}, or {epsilon} in place of a share",
+            given={"share": str(part)},
+        )
+    return budget.asked(part, promise)
 
 
 def require_enough(question: Question, n_items: int | None) -> None:

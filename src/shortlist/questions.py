@@ -17,6 +17,7 @@ __all__ = [
     "Domain",
     "HittingSet",
     "KItems",
+    "ListSoFar",
     "Question",
     "Rank",
     "TopK",
@@ -245,6 +246,13 @@ class TopK(WithOthers, KItems):
                 "omit it, or give {public_items}",
                 given={"ordered": False},
             )
+
+
+@dataclass(frozen=True)
+class ListSoFar(Question):
+    """All items that a series has named up to a run; it is asked of a `shortlist.Series` alone."""
+
+    name: ClassVar[str] = "series"
 
 
 @dataclass(frozen=True)

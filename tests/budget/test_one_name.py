@@ -15,7 +15,7 @@ import shortlist as sl
 from helpers import power
 from helpers.budgets import columns, created, plan_of
 from helpers.refusals import refusal
-from shortlist.budget import _sqlite
+from shortlist.databases import sqlite_file
 
 forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 HALF = 0.5
@@ -149,9 +149,9 @@ def test_mount_points_are_seen(tmp_path, path, monkeypatch):
     mounts, target = tmp_path / "mounts", os.path.realpath(path)
     for place, found in ((target, True), (f"{target}-2", False), (Path(target).parent, False)):
         mounts.write_text(f"/dev/vda / ext4 rw 0 0\n/dev/vdb {place} ext4 rw 0 0\n")
-        assert _sqlite.is_mount_point(Path(path), mounts) is found
-    assert not _sqlite.is_mount_point(Path(path), tmp_path / "none")
-    monkeypatch.setattr("shortlist.budget._sqlite.is_mount_point", lambda _: True)
+        assert sqlite_file.is_mount_point(Path(path), mounts) is found
+    assert not sqlite_file.is_mount_point(Path(path), tmp_path / "none")
+    monkeypatch.setattr("shortlist.databases.sqlite_file.is_mount_point", lambda _: True)
     plan = plan_of(budget)
     refusal(plan.run, "is mounted by itself", "mount the folder")
     assert plan.engine.times_read == 0
@@ -197,7 +197,7 @@ def test_what_a_deleted_ledger_left_does_not_destroy_a_new_one(path):
     killed_in_a_commit(path)
     Path(path).unlink()
     said = refusal(lambda: created(path), 'beside it lies "plays.budget-journal"', "Give another")
-    assert "probably left by a deleted ledger, which would destroy a new one" in str(said)
+    assert "probably left by a deleted budget, which would destroy a new one" in str(said)
     assert not Path(path).exists()
     Path(f"{path}-journal").unlink()
     for end in ("-wal", "-shm"):

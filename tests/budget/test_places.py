@@ -13,7 +13,7 @@ import shortlist as sl
 from helpers.budgets import columns, created, plan_of, running_by, tampered
 from helpers.refusals import refusal
 from postgres import PASSWORD
-from shortlist.budget._sqlite import network_filesystem
+from shortlist.databases.sqlite_file import network_filesystem
 
 
 def untouched(action, *contains):
@@ -165,7 +165,7 @@ def test_network_file_systems_are_seen(tmp_path):
 
 def test_a_ledger_on_a_network_file_system_is_refused(path, monkeypatch):
     budget = created(path)
-    monkeypatch.setattr("shortlist.budget._sqlite.network_filesystem", lambda _: "nfs4")
+    monkeypatch.setattr("shortlist.databases.sqlite_file.network_filesystem", lambda _: "nfs4")
     untouched(lambda: plan_of(budget), "is on a network file system (nfs4)", "take postgresql://")
     refusal(lambda: created(f"{path}-2"), "is on a network file system")
 

@@ -17,7 +17,8 @@ from helpers.pages import blocks
 from shortlist.budget.ledger import Charged
 
 (TABLE,), (SETTINGS,) = (blocks("tutorial-every-week", language) for language in ("python", "toml"))
-JOB, SINCE, NEW_DATE, OLD_LIST = blocks("tutorial-every-week", "sh")
+JOB, SINCE, NEW_DATE, OLD_LIST, *SERIES = blocks("tutorial-every-week", "sh")
+(IN_PYTHON,) = blocks("tutorial-every-week", "py")
 CREATE, PLAN, SCRIPT, CRON, SHOW, CHARGES = blocks("tutorial-every-week", "")
 FIRST, TITLE = date(2026, 11, 16), "Most played titles"
 
@@ -118,3 +119,23 @@ def test_the_script_types_the_same_job(tmp_path):
     assert said == typed
     assert CRON.startswith("0 6 * * 1 ")
     assert FIRST.weekday() == 0
+
+
+def test_a_series_has_its_list_every_week(run, write):
+    create, following, recover = SERIES
+    write(1)
+    for line in create.splitlines():
+        run(line)
+    first = run(following)
+    assert "series: 10 items of plays-2026, as of 2026-W47" in first
+    assert run(following).startswith(first.split("\n\nprotects")[0])
+    Path("plays.series").replace("older.series")
+    assert "1 made, 51 left" in run(recover)
+    write(2)
+    second = run(following.replace("2026-W47", "2026-W48"))
+    assert len(sl.load("top-2026-W48.json")) == 10
+    assert "as of 2026-W47" in Path("top-2026-W48.html").read_text()
+    assert "run 2 of 52" in " ".join(second.split())
+    names = {"sl": sl}
+    exec(IN_PYTHON, names)  # noqa: S102 - our own tutorial
+    assert names["release"].given_before is not None

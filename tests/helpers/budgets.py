@@ -67,12 +67,12 @@ class Fragile(TinyCounts):
         raise AssertionError("a row was read")
 
 
-def played(*words, **environment):
-    """What a role of `tools/ledgers.py` found, in a process of its own."""
+def played(*words, tool="ledgers.py", **environment):
+    """What a tool found, in a process of its own."""
     folders = [ROOT / name for name in ("src", "tools")]
     path = os.pathsep.join(map(str, folders))
     done = subprocess.run(  # noqa: S603 - ours
-        [sys.executable, ROOT / "tools" / "ledgers.py", *map(str, words)],
+        [sys.executable, ROOT / "tools" / tool, *map(str, words)],
         capture_output=True, text=True, check=True,
         env=os.environ | {"PYTHONPATH": path} | environment,
     )  # fmt: skip

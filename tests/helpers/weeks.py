@@ -126,8 +126,8 @@ class HeldNow(Right):
 class NoLimit(Right):
     """Each user fills as many slots as there are items."""
 
-    def _some(self, pairs, _n):
-        return pairs
+    def _some_of(self, n, _most):
+        return np.ones(n, np.bool_)
 
 
 class LateNoise(Right):

@@ -129,7 +129,10 @@ class BudgetTerms:
     def require(self, plan: Plan) -> None:
         """Refuse what this budget does not protect."""
         plan.about.within(self.dataset)
-        asked = plan.engine.unit
+        self.require_same(plan.engine.unit, plan.guarantee)
+
+    def require_same(self, asked: str | None, guarantee: Guarantee) -> None:
+        """Refuse another privacy unit, None where counts are given; or other neighbours."""
         anybody = asked is None and self.protects != _COMPARISON  # it takes the caller's word
         if asked != self.protects and not anybody:
             raise InputError(
@@ -138,13 +141,13 @@ class BudgetTerms:
                 mine=in_quotes(self.protects),
                 theirs=in_quotes(asked or "user"),
             )
-        if plan.guarantee.adjacency != self.adjacency:
+        if guarantee.adjacency != self.adjacency:
             raise InputError(
                 "in the budget neighbours are tables that {mine}, and in this question that "
                 "{theirs}",
                 "charge it to a budget with the same neighbours",
                 mine=in_quotes(self.adjacency),
-                theirs=in_quotes(plan.guarantee.adjacency),
+                theirs=in_quotes(guarantee.adjacency),
             )
 
 

@@ -66,8 +66,16 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """The kind of the entry: "created", "charge", "release", "closed" or "continued"."""
+        """What it is of: "created", "charge", "release", "run", "closed" or "continued"."""
         return str(self.record["kind"])
+
+    @property
+    def keeps(self) -> int:
+        """Under which number an answer is kept: of its charge, or for a run of a series its own.
+
+        Those of runs are below 0, since charges count from 1.
+        """
+        return -self.number if self.kind == "run" else int(self.record["charge"])
 
     @property
     def charges(self) -> int:
@@ -146,7 +154,7 @@ class _ChainCheck:
             self._spent, self._charges = self._spent.plus(entry.amount), self._charges + 1
         if (entry.spent, entry.charges) != (self._spent, self._charges):
             yield f"entry {entry.number}: its sum is not that of the charges"
-        if entry.kind == "release" and not self._is_kept(record):
+        if entry.kind in ("release", "run") and not self._is_kept(entry):
             yield f"entry {entry.number}: the answer that was kept was changed or removed"
         if record.get("period") != self._period(entry):
             yield f"entry {entry.number}: its period is not that of its time"
@@ -159,7 +167,7 @@ class _ChainCheck:
         was = None if self._last is None else self._last.record.get("closed")
         if entry.kind == "closed":
             return was is None
-        after = "release", "continued"
+        after = "release", "run", "continued"
         lasts = entry.record.get("closed") == was and (was is None or entry.kind in after)
         made = None if self._last is None else self._last.record.get("continued")
         if entry.kind == "continued":
@@ -179,8 +187,8 @@ class _ChainCheck:
         made = datetime.fromisoformat(record["time"])
         return self._allowance.spell(self._last, made).json_values()
 
-    def _is_kept(self, record: Mapping[str, Any]) -> bool:
-        return self._kept is None or self._kept.get(record["charge"]) == record["sha256"]
+    def _is_kept(self, entry: Entry) -> bool:
+        return self._kept is None or self._kept.get(entry.keeps) == entry.record["sha256"]
 
 
 def record_of(plan: Plan) -> dict[str, Any]:

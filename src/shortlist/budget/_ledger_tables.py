@@ -9,10 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 from shortlist.budget._balance import BudgetTerms
 from shortlist.budget._entries import GARBLED, Entry, digest
+from shortlist.databases.sqlite_file import Execute
 from shortlist.errors import InputError, Words, in_quotes, nearest
-
-Execute = Callable[..., Sequence[Any]]
-"""Run a statement, whose values it calls $1, $2 and so on; the rows that it gives."""
 
 _FIRST_VERSION = 1
 # Of a ledger with an allowance, or closed, or with earlier ones: the first would not heed it.
@@ -229,7 +227,7 @@ class LedgerTables:
         return [ChargeFor(entry, kept.get(entry.charges)) for entry in charges]
 
     def content(self, charge: int) -> str:
-        """What was kept of a charge, as it was written."""
+        """What was kept of a charge, or of an entry by `Entry.keeps`, as it was written."""
         found = self._execute(
             "SELECT content FROM shortlist_releases WHERE dataset = $1 AND charge = $2",
             *(self._dataset, charge),
@@ -281,6 +279,5 @@ class LedgerTables:
 
 
 def _says_of(entry: Entry, charge: int, content: str) -> bool:
-    record = entry.record
-    named = record.get("charge"), record.get("sha256")
-    return entry.kind == "release" and named == (charge, digest(content))
+    keeps = entry.kind in ("release", "run") and entry.keeps == charge
+    return keeps and bool(entry.record.get("sha256") == digest(content))

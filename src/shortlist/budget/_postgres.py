@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from shortlist.budget._ledger_tables import Execute
 from shortlist.databases.faults import Fault, fault_of_code
 from shortlist.databases.postgres import LOST, code_of, connector
+from shortlist.databases.sqlite_file import Execute
 from shortlist.errors import InputError, Words, shown
 
 if TYPE_CHECKING:

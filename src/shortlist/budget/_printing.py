@@ -36,7 +36,7 @@ _WIDTH_OF_BAR = 24
 
 def _rows_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     entries = list(entries)
-    kept = {entry.record["charge"] for entry in entries if entry.kind == "release"}
+    kept = {entry.record["charge"] for entry in entries if entry.kind in ("release", "run")}
     return [
         {
             "number": entry.charges,

@@ -40,13 +40,15 @@ from shortlist.budget._given_again import (
     question_hash,
     require_dated,
 )
-from shortlist.budget._ledger_tables import Execute, LedgerDatabase, LedgerTables
+from shortlist.budget._ledger_file import ledger_file
+from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
 from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
 from shortlist.budget._printing import as_csv, budget_table, entries_as_json
 from shortlist.budget._shares import QuestionsAhead, fitted, questions_ahead
-from shortlist.budget._sqlite import SqliteFile
 from shortlist.budget._units import Amount
+from shortlist.budget.series_account import SeriesAccount
 from shortlist.databases.postgres import address_of
+from shortlist.databases.sqlite_file import Execute
 from shortlist.errors import PYTHON, Face, InputError, reference
 from shortlist.mechanisms.mechanism import Accounting
 from shortlist.parameters import require_delta
@@ -279,9 +281,12 @@ class Budget(StaysHere, Ledger):
         price = lambda epsilon, delta: terms.unit.cost(promise(epsilon, delta))
         return fitted(terms.unit, part, terms.delta, price)
 
-    def _charged(self, cost: Amount, record: Mapping[str, Any]) -> Entry:
-        """Add a charge; where a connection breaks, see whether it stands before trying again."""
-        for again in (False, True, True):
+    def _charged(self, cost: Amount, record: Mapping[str, Any], *, known: bool = False) -> Entry:
+        """Add a charge; where a connection breaks, see whether it stands before trying again.
+
+        If its nonce is known, it may stand already, and then is not added.
+        """
+        for again in (known, True, True):
             with suppress(LostConnectionError), self._writing() as tables:
                 last = tables.last(lock=True)
                 if again and (stands := tables.with_nonce(record["nonce"])) is not None:
@@ -300,6 +305,12 @@ class Budget(StaysHere, Ledger):
             "the charge may stand",
             "see it by {sl.Budget.show}",
             place=self._place.shown,
+        )
+
+    def for_series(self) -> SeriesAccount:
+        """What a series is paid from, and what tells its runs from those of an older copy."""
+        return SeriesAccount(
+            self.terms, self._place, self._who, self._reading, self._writing, self._charged
         )
 
     def _keep(self, plan: Plan, charge: Entry, before: str, release: Release) -> None:
@@ -514,7 +525,7 @@ def _database_at(url_or_path: object) -> LedgerDatabase:
         )
     text = os.fspath(url_or_path)
     if "://" not in text:
-        return SqliteFile(Path(text))
+        return ledger_file(Path(text))
     if (address := address_of(text)) is None:
         raise InputError(
             "must be the path of an SQLite file, or a URL that begins with postgresql://",

@@ -45,13 +45,13 @@ def _budget(context: typer.Context) -> None:
 @add_to(budget, Commands.CREATE, examples(_CREATE))
 def _create(*, place: str, **given: Any) -> int:
     """Create a budget. What it is created with never changes."""
-    return _print(shortlist.Budget.create(place, **given).show())
+    return print_shown(shortlist.Budget.create(place, **given).show())
 
 
 @add_to(budget, Commands.SHOW)
 def _show(*, place: str | None, dataset: str | None) -> int:
     """What is left, what one may still ask, and every charge."""
-    return _print(_opened(place, dataset).show())
+    return print_shown(_opened(place, dataset).show())
 
 
 @add_to(budget, Commands.PLAN, examples("shortlist budget plan plays.budget --questions 52"))
@@ -60,7 +60,7 @@ def _plan(*, place: str | None, dataset: str | None, questions: int) -> int:
 
     Nothing is read and nothing is spent.
     """
-    return _print(_opened(place, dataset).plan(questions))
+    return print_shown(_opened(place, dataset).plan(questions))
 
 
 @add_to(budget, Commands.EXPORT)
@@ -96,7 +96,7 @@ def _opened(place: str | None, dataset: str | None) -> Budget:
     return shortlist.Budget(place, dataset=dataset)
 
 
-def _print(shown: RenderableType) -> int:
+def print_shown(shown: RenderableType) -> int:
     from rich.console import Console
 
     from shortlist.cli.publishing import print_text

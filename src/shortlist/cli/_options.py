@@ -41,9 +41,17 @@ class Commands(Flag):
     PLAN = auto()
     EXPORT = auto()
     VERIFY = auto()
+    SERIES_CREATE = auto()
+    SERIES_NEXT = auto()
+    SERIES_SHOW = auto()
+    SERIES_RECOVER = auto()
     ROWS = DOMAIN | HITTING_SET | USER_COUNTS
     QUESTIONS = TOP_K | ROWS | RANK | SCORES
+    LISTS = QUESTIONS | SERIES_NEXT
+    FILTERED = TOP_K | ROWS | COMPARE | SERIES_NEXT
     KNOWN_BUDGET = SHOW | PLAN | EXPORT | VERIFY
+    KNOWN_SERIES = SERIES_NEXT | SERIES_SHOW
+    SERIES = SERIES_CREATE | KNOWN_SERIES | SERIES_RECOVER
     NONE = 0
 
     @classmethod
@@ -53,8 +61,8 @@ class Commands(Flag):
 
     @property
     def typed(self) -> str:
-        """What is typed for this one command."""
-        return str(self.name).lower().replace("_", "-")
+        """What is typed for this one command, behind that of which it is one."""
+        return str(self.name).lower().removeprefix("series_").replace("_", "-")
 
 
 C = Commands
@@ -316,15 +324,23 @@ _KNOWN = "A file with the items that everybody knows"
 
 # fmt: off
 OPTIONS: tuple[CommandOption, ...] = (
-    # Which table
+    # Which series, and which table
+    CommandOption("series", _PATH, typed="SERIES", required=C.SERIES, help={
+        C.SERIES_CREATE: "A file that does not exist. Back it up apart from the budget.",
+        C.KNOWN_SERIES: "The file of a series.",
+        C.SERIES_RECOVER: "An older file of the series, such as a backup; or where there is none, "
+            "a new one.",
+    }),
     CommandOption("question", _choice(("top-k", "domain", "hitting-set"), "QUESTION"),
         typed="QUESTION", required=C.COMPARE, help={C.COMPARE: "top-k, domain or hitting-set."}),
     CommandOption("file", _PATH, settable=True,
-        typed="FILE", required=C.ROWS | C.RANK | C.SCORES | C.COMPARE | C.EXPLAIN,
+        typed="FILE", required=C.ROWS | C.RANK | C.SCORES | C.COMPARE | C.EXPLAIN
+            | C.SERIES_NEXT,
         not_with=_NOT_OF_A_STORE, help={
         C.TOP_K: f"{_FILE} one row per user and item; or, with --count, one per item. Or use "
             f"--store.{_URL}",
         C.ROWS: f"{_FILE} one row per user and item.{_URL}",
+        C.SERIES_NEXT: f"The table as it is now. {_FILE} one row per user and item.{_URL}",
         C.RANK: f"{_FILE} one row per comparison.",
         C.SCORES: f"{_FILE} one row per item, with its score.{_URL}",
         C.COMPARE: "A table as for that question, but one that may be looked at.",
@@ -364,16 +380,18 @@ OPTIONS: tuple[CommandOption, ...] = (
             "the columns of one row, such as \"country = 'NO' and age between 18 and 30\"; with "
             "--count, over those of --item and --by. It is shown with the answer; choose it "
             "without looking at the data.",
+        C.SERIES_NEXT: "Only rows for which this is true, as of top-k: a condition in SQL over the "
+            "columns of one row. It is shown with the answer.",
     }),
     CommandOption("time", _COLUMN, settable=True, goes_with="user", help={
-        C.TOP_K | C.ROWS | C.COMPARE: "Dates or timestamps: only rows of the days --from … --to "
-            "count, both of them included. It is shown with the answer.",
+        C.FILTERED: "Dates or timestamps: only rows of the days --from … --to count, both of them "
+            "included. It is shown with the answer.",
     }),
     CommandOption("first_day", _DAY, typed="--from", settable=True, goes_with="time", help={
-        C.TOP_K | C.ROWS | C.COMPARE: "The first day, such as 2026-11-01.",
+        C.FILTERED: "The first day, such as 2026-11-01.",
     }),
     CommandOption("last_day", _DAY, typed="--to", settable=True, goes_with="time", help={
-        C.TOP_K | C.ROWS | C.COMPARE: "The last day.",
+        C.FILTERED: "The last day.",
     }),
     # What is asked of it, with which privacy
     CommandOption("k", _WHOLE, settable=True, typed="-k",
@@ -381,6 +399,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         repeats=C.COMPARE, help={
         C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES: "How many items.",
         C.COMPARE: f"How many items. {_SEVERAL}",
+        C.SERIES_NEXT: "Only the K best. By default all that were named so far.",
     }),
     CommandOption("epsilon", _NUMBER, PRIVACY, settable=True,
         required=C.COMPARE, repeats=C.COMPARE,
@@ -514,13 +533,14 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("table", _TEXT, {C.TOP_K: STORE}, settable=True, metavar="TABLE", help={
         C.TOP_K: "With --store, or with a URL in place of FILE: the table.",
-        C.ROWS | C.SCORES: "With a URL in place of FILE: the table.",
+        C.ROWS | C.SCORES | C.SERIES_NEXT: "With a URL in place of FILE: the table.",
     }),
     CommandOption("pull", _FLAG, ANSWER, not_with=_NOT_OF_A_STORE,
         help={
         C.TOP_K | C.ROWS: "With a URL in place of FILE: fetch the rows and add them up here. By "
             "default the database adds up, and only sums over all users come here, and the items "
             "that are named; DuckDB's rows are added up here where memory holds them.",
+        C.SERIES_NEXT: "With a URL in place of FILE, required: who holds what is fetched.",
     }),
     CommandOption("push", _FLAG, ANSWER,
         not_with=_NOT_OF_A_STORE | {"pull": "rows are added up here, or by the database"},
@@ -603,15 +623,15 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.QUESTIONS: "Take nothing from any file.",
     }),
     CommandOption("separator", _SEPARATOR, settable=True, not_with=_NOT_OF_A_STORE, help={
-        C.QUESTIONS | C.COMPARE: "The character between fields of CSV and text files, such as "
+        C.LISTS | C.COMPARE: "The character between fields of CSV and text files, such as "
             r"';', or \t for a tab. By default the first line tells.",
     }),
     CommandOption("encoding", _TEXT, settable=True, not_with=_NOT_OF_A_STORE, help={
-        C.QUESTIONS | C.COMPARE: "The encoding of text files that are not in UTF-8, such as "
+        C.LISTS | C.COMPARE: "The encoding of text files that are not in UTF-8, such as "
             "latin1 or utf-16.",
     }),
     CommandOption("input_format", _choice(("csv", "tsv", "ndjson", "parquet"), "FORMAT"), help={
-        C.QUESTIONS | C.COMPARE: "The format of standard input: csv (the default), tsv, ndjson or "
+        C.LISTS | C.COMPARE: "The format of standard input: csv (the default), tsv, ndjson or "
             "parquet.",
     }),
     CommandOption("option", _TEXT, PRIVACY, settable=True,
@@ -645,20 +665,20 @@ OPTIONS: tuple[CommandOption, ...] = (
             "likewise.",
     }),
     CommandOption("title", _TEXT, ABOUT, settable=True, metavar="TEXT", help={
-        C.QUESTIONS: "What the list is called. It is shown likewise.",
+        C.LISTS: "What the list is called. It is shown likewise.",
     }),
     CommandOption("note", _TEXT, ABOUT, settable=True, metavar="TEXT", help={
-        C.QUESTIONS: "A remark for those who read the list. It is shown likewise.",
+        C.LISTS: "A remark for those who read the list. It is shown likewise.",
     }),
     # What is printed and saved
     CommandOption("output", _PATH, ANSWER, help={
-        C.QUESTIONS: "Save the answer too, as .json or .parquet (all of it), .md (with the "
+        C.LISTS: "Save the answer too, as .json or .parquet (all of it), .md (with the "
             "guarantee) or .csv (without it). With -, save nothing, and print the whole answer. In "
             "the name {dataset}, {as_of} and {title} stand for what was given, as in "
             "'top-{as_of}.csv'; the data set may be that of the budget.",
     }),
     CommandOption("report", _PATH, ANSWER, help={
-        C.QUESTIONS: "Write a page for people too, as .html: the list with its noise, whom it "
+        C.LISTS: "Write a page for people too, as .html: the list with its noise, whom it "
             "protects, what the numbers mean, and how to check it. One file, which loads nothing. "
             "Its name may have {dataset}, {as_of} and {title}, as that of --output.",
     }),
@@ -667,11 +687,11 @@ OPTIONS: tuple[CommandOption, ...] = (
             "saved as .json or .parquet. The page says what is new, gone or moved since.",
     }),
     CommandOption("overwrite", _FLAG, ANSWER, help={
-        C.QUESTIONS: "Let --output and --report replace a file.",
+        C.LISTS: "Let --output and --report replace a file.",
     }),
     CommandOption("form", _choice(list(Form), made=Form), ANSWER, settable=True,
         typed="--format", help={
-        C.QUESTIONS | C.DIFF: "Print it as table (the default), csv (without the guarantee), json "
+        C.LISTS | C.DIFF: "Print it as table (the default), csv (without the guarantee), json "
             "or markdown.",
     }),
     CommandOption("quick", _FLAG, ANSWER, help={
@@ -681,7 +701,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.AUDIT: "Check samples of the code's output rather than its exact output laws.",
     }),
     CommandOption("as_json", _FLAG, ANSWER, typed="--json", help={
-        C.QUESTIONS | C.DIFF: "The same as --format json.",
+        C.LISTS | C.DIFF: "The same as --format json.",
         C.AUDIT: "Print JSON.",
     }),
     CommandOption("dry_run", _FLAG, ANSWER, help={
@@ -760,6 +780,55 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("known", _TEXT, metavar="HASH", help={
         C.VERIFY: "The hash that this command printed before: it must still be there.",
+    }),
+    # Series
+    CommandOption("periods", _WHOLE, required=C.SERIES_CREATE, help={
+        C.SERIES_CREATE: "How many lists there may be, such as 52 for one in each week of a year.",
+    }),
+    CommandOption("user", _TEXT, metavar="COLUMN", required=C.SERIES_CREATE, help={
+        C.SERIES_CREATE: "The users, who are protected.",
+    }),
+    CommandOption("item", _TEXT, metavar="COLUMN", required=C.SERIES_CREATE,
+        repeats=C.SERIES_CREATE, help={
+        C.SERIES_CREATE: "The items. Repeat it if several columns make up an item.",
+    }),
+    CommandOption("epsilon", _NUMBER, PRIVACY, help={
+        C.SERIES_CREATE: f"Of all lists together: {SCALE}. This or --share is required.",
+    }),
+    CommandOption("delta", _NUMBER, PRIVACY, default=0.0, help={
+        C.SERIES_CREATE: f"Of all lists together. {_DELTA}",
+    }),
+    CommandOption("share", _PART, PRIVACY, help={
+        C.SERIES_CREATE: "In place of --epsilon and --delta: the part of the budget that all lists "
+            "together may take, such as 1/2.",
+    }),
+    CommandOption("max_items_per_user", _WHOLE, PRIVACY, default=100, help={
+        C.SERIES_CREATE: "At most N items of each user ever count before they are named. Choose N "
+            "without looking at the data.",
+    }),
+    CommandOption("users", _WHOLE, PRIVACY, help={
+        C.SERIES_CREATE: "About how many users there are, if everybody may know that: a --delta "
+            "above 1 / N is warned of.",
+    }),
+    CommandOption("budget", _PATH, PRIVACY, metavar="BUDGET",
+        required=C.SERIES_CREATE | C.SERIES_RECOVER, help={
+        C.SERIES_CREATE: "The budget that pays at once for all lists, and keeps them: a file made "
+            "by shortlist budget create, or postgresql://…",
+        C.KNOWN_SERIES: "The budget that has paid for it. Needed only if it is not in a file, or "
+            "was moved.",
+        C.SERIES_RECOVER: "The budget that has paid for it.",
+    }),
+    CommandOption("charge", _WHOLE, PRIVACY, help={
+        C.SERIES_RECOVER: "Which charge of the budget has paid for it, where it has paid for "
+            "several series, and there is no older file.",
+    }),
+    CommandOption("who", _TEXT, PRIVACY, help={
+        C.SERIES_CREATE | C.SERIES_NEXT | C.SERIES_RECOVER: "Who asks, for the budget. By default, "
+            "you as the system knows you.",
+    }),
+    CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", required=C.SERIES_NEXT, help={
+        C.SERIES_NEXT: "As of when the rows are, such as 2026-W47: the list is known by it. Asked "
+            "for again, the same list is printed, and nothing is read.",
     }),
     # Other commands
     CommandOption("mechanism", _MECHANISM, typed="MECHANISM", help={

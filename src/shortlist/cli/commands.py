@@ -14,6 +14,7 @@ import shortlist
 from shortlist.cli._budgets import budget
 from shortlist.cli._options import Commands, Form
 from shortlist.cli._progress_line import showing_progress
+from shortlist.cli._series import series
 from shortlist.cli._typer_commands import add_to, examples, group_of_commands, with_options
 from shortlist.cli.completing import script
 from shortlist.cli.failure import releasing_nothing, warn
@@ -33,6 +34,7 @@ app = group_of_commands(
 Each command has its own help: shortlist top-k --help"""
 )
 app.add_typer(budget, name="budget")
+app.add_typer(series, name="series")
 
 
 @app.callback(invoke_without_command=True)

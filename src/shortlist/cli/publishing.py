@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from shortlist.plan import Plan
     from shortlist.release import Release
 
-_SPENT = "the budget is spent: do not ask again."
-
 
 def answer(request: Request) -> None:
     """Read, select, print and save what was asked; or print the plan, for a dry run."""
@@ -63,7 +61,7 @@ def answer(request: Request) -> None:
         return
     with showing_progress(), without_panics():
         release = plan.run(bits) if kept is None else kept
-    _publish(release, request, since)
+    publish(release, request, since)
     if (accesses := request.accesses(source)) is not None:
         typer.echo(accesses, err=True)
 
@@ -114,7 +112,7 @@ def without_panics() -> Iterator[None]:
         os.close(kept)
 
 
-def _publish(release: Release, request: Request, since: Release | None) -> None:
+def publish(release: Release, request: Request, since: Release | None) -> None:
     """Save and print, and then make the report: drawing may fail as nothing before it can.
 
     The budget is spent, so that where one of them fails another has the whole.
@@ -135,7 +133,7 @@ def _publish(release: Release, request: Request, since: Release | None) -> None:
         kept = output if output is not None and output not in unsaved else _keep(release)
         if has_failed(error):
             list(_unsaved(request.report(), report, request))
-        raise _unprinted(error, kept) from None
+        raise _unprinted(error, kept, request.if_lost) from None
     _tell(release, form, request.configured())
     _tell_of_length(release, request)
     unsaved |= _unsaved(request.report(), report, request)
@@ -146,7 +144,7 @@ def _publish(release: Release, request: Request, since: Release | None) -> None:
             kept="what was printed, which is all of it" if whole else f'"{output}", which has it',
             path=path,
             unsaved=why,
-            advice=_SPENT,
+            advice=request.if_lost,
         )
 
 
@@ -260,13 +258,13 @@ def _keep(release: Release) -> Path | None:
     return None
 
 
-def _unprinted(error: BaseException, kept: Path | None) -> BaseException:
+def _unprinted(error: BaseException, kept: Path | None, advice: str) -> BaseException:
     """What to raise where an answer was not printed to its end."""
     where = "above" if kept is None else f'in "{kept}"'
     if isinstance(error, KeyboardInterrupt):
-        return KeyboardInterrupt(f"interrupted in printing; the answer is {where}, and {_SPENT}")
+        return KeyboardInterrupt(f"interrupted in printing; the answer is {where}, and {advice}")
     why = getattr(error, "strerror", None) or type(error).__name__
-    message = f"the answer could not be printed: {why}. It is {where}, and {_SPENT}"
+    message = f"the answer could not be printed: {why}. It is {where}, and {advice}"
     if isinstance(error, BrokenPipeError):
         return BrokenPipeError(message)
     return InputError("{message}", message=message)

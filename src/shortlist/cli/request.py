@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,6 +14,7 @@ import shortlist
 from shortlist.cli._options import OPTIONS, Commands, Form
 from shortlist.cli._shell import SHELL
 from shortlist.errors import InputError, Words, named, reference
+from shortlist.questions import ListSoFar
 
 if TYPE_CHECKING:
     from shortlist.budget import Budget
@@ -273,7 +274,7 @@ class Request:
         given = self.given
         database = None if given.store is None else sqlite_path(given.store)
         lists = (given.public_items, given.known_items, given.public_groups)
-        named = (given.file, *lists, given.budget, given.since)
+        named = (given.file, *lists, given.budget, given.since, given.series)
         read = [name for name in named if name is not None and "://" not in name]
         read += [] if database is None else [database]
         folders = [glob.escape(name) for name in read if Path(name).is_dir()]
@@ -352,6 +353,13 @@ class Request:
             return None
         return shortlist.Budget(self.given.budget, dataset=self.given.dataset, who=self.given.who)
 
+    @property
+    def if_lost(self) -> str:
+        """What to do where an answer is neither printed nor saved as was asked."""
+        if self.of.command is Commands.SERIES_NEXT:
+            return "ask again for the same --as-of, which costs nothing."
+        return "the budget is spent: do not ask again."
+
     def source(self) -> Source:
         """What is asked, opened as far as its schema."""
         return self.of.source(self)
@@ -365,6 +373,19 @@ class Request:
         """What is public, as a source takes it."""
         given = self.given
         return shortlist.IN_TABLE if given.public_items_in_table else given.public_items
+
+
+def request_for_series(columns: Sequence[str], given: dict[str, Any]) -> Request:
+    """The arguments of a run of a series, whose columns are those of the series.
+
+    Args:
+        columns: That of users, and those of items.
+        given: What was typed.
+    """
+    user, *item = columns
+    unset = {option.name: False if option.is_flag else None for option in OPTIONS}
+    known = {"user": user, "item": item, "budget": None}
+    return Request(_RUN_OF_SERIES, SimpleNamespace(**(unset | given | known)))
 
 
 _PRICES = ("share",), ("epsilon", "delta")
@@ -579,6 +600,10 @@ def _in_database(file: str | None) -> bool:
     """Whether the table is in a database, by whose URL it is given."""
     return file is not None and "://" in file
 
+
+_RUN_OF_SERIES = TableQuestion(
+    Commands.SERIES_NEXT, "", "", lambda _: ListSoFar(), _rows, _require_file
+)
 
 QUESTIONS = {
     question.command: question

@@ -18,7 +18,7 @@ class Fault:
 
     def of(self, subject: Words) -> InputError:
         """The refusal that says so of this one."""
-        rule = Words(self._rule)
+        rule = Words(self._rule, given=None, **self._values)
         if self._remedy is None:
             return InputError("{subject} {rule}", subject=subject, rule=rule)
         remedy = Words(self._remedy, given=None, **self._values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Ints
 from shortlist.engines._table_engine import (
     Once,
     Origin,
@@ -24,6 +24,7 @@ from shortlist.engines.items_together import ItemsTogether
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.evidence import (
     GroupedSets,
+    KeyedPairs,
     PrivateCounts,
     PublicCounts,
     UserSets,
@@ -65,7 +66,8 @@ class RowsInMemory(UsersInMemory):
         """
         super().__init__(table, public, held, known)
         self.n_items = None if public is None else public.height
-        self.can_show = _PRIVATE if public is None else (PublicCounts, UserSets, Contributions)
+        private, known_to_all = (*_PRIVATE, KeyedPairs), (PublicCounts, UserSets, Contributions)
+        self.can_show = private if public is None else known_to_all
         self._grouped = {} if grouped is None else grouped
 
     def grouped_by(self, names: object) -> RowsInGroups:
@@ -100,7 +102,13 @@ class RowsInMemory(UsersInMemory):
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
-        """Show of each user at most `wants.bound` items, if there is a bound."""
+        """Show of each user at most `wants.bound` items, if there is a bound.
+
+        Pairs by their values are read anew.
+        """
+        if wants.kind is KeyedPairs:
+            yield ShownEvidence(KeyedPairs(self._table.distinct()), _by_no_position)
+            return
         held, items = self._held()
         if self.known is not None:
             held, items = with_known(held, items, self.known)
@@ -115,6 +123,10 @@ class RowsInMemory(UsersInMemory):
         n_items, coding = items.size, items.coding
         del users, items  # frees the codes, 8 bytes a row, before memory for the groups is taken
         return Contributions.of_buckets(buckets, n_items), coding
+
+
+def _by_no_position(_: Ints) -> pl.DataFrame:
+    raise ValueError("pairs by their values have no positions.")
 
 
 class _GroupsAndItems(NamedTuple):

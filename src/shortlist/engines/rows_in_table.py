@@ -28,7 +28,7 @@ from shortlist.engines.tables._sets_from_rows import ItemsInEngine, read_sets
 from shortlist.engines.tables._sets_in_table import SetsInTable, rehearse
 from shortlist.engines.tables.which_engine import table_in_engine
 from shortlist.errors import Words
-from shortlist.evidence import Contributions, Wants
+from shortlist.evidence import Contributions, KeyedPairs, Wants
 from shortlist.table import SensitiveTable
 from shortlist.table.keys import Coding
 from shortlist.table.part import TablePart
@@ -155,7 +155,8 @@ class RowsInTable(_UsersInEngine):
         self._fetched = RowsInMemory(table, public, known)
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
-        self.can_show = self._fetched.can_show
+        # Who holds what leaves an engine only where that was asked for, by `pull=True`.
+        self.can_show = tuple(kind for kind in self._fetched.can_show if kind is not KeyedPairs)
 
     def identity(self) -> object:
         """Where the table lies, and where it lay when its rows were fetched."""

@@ -10,6 +10,7 @@ from shortlist.evidence.counts_and_weights import (
     WeightedHistogram,
 )
 from shortlist.evidence.grouped_sets import GroupedSets
+from shortlist.evidence.keyed_pairs import KeyedPairs
 from shortlist.evidence.outcomes import Outcomes, Wins
 from shortlist.evidence.public_scores import PublicScores
 from shortlist.evidence.user_sets import UserGroups, UserSets
@@ -21,6 +22,7 @@ __all__ = [
     "GroupedCounts",
     "GroupedSets",
     "ItemsBelowThreshold",
+    "KeyedPairs",
     "Outcomes",
     "PrivateCounts",
     "PublicCounts",

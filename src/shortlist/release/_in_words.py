@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.parameters import Direction, ShareOfUsers
-from shortlist.questions import BottomScores, TopScores, UserCounts
+from shortlist.questions import BottomScores, ListSoFar, TopScores, UserCounts
 from shortlist.release._columns import (
     is_ranked,
     names_items,
@@ -70,6 +70,11 @@ _SCORES = {  # what a score is, by its unit
         "the item won, with random noise added."
     ),
 }
+_OF_ALL_RUNS = (
+    "It does not say. The order is by noisy weights of all runs, to which a user who holds several "
+    "items adds less for each. They are no numbers of users, and cannot be turned into "
+    "these. So they are not shown; the file has them."
+)
 _MISSING = {  # why an item may be missing, by question
     TopScores.name: "other items may have larger scores",
     BottomScores.name: "other items may have smaller scores",
@@ -110,6 +115,7 @@ _TITLES = {
     TopScores.name: "The items of the largest scores",
     BottomScores.name: "The items of the smallest scores",
     UserCounts.name: "How many users hold each item of a list",
+    ListSoFar.name: "All items that were named so far, with enough users to be named safely",
 }
 _ASKED_OF_USERS = "Does a missing item have no users?", "How many users hold an item?"
 _ASKED = {  # what one asks of a missing item, and of those listed, by question
@@ -135,7 +141,7 @@ def in_words(release: Release) -> str:
     done = "named" if names_items(release) else "counted"
     named = f"{len(release):,} item{'s' * (len(release) != 1)} {done}{asked}{each}."
     warned = (_wrapped(f"{c.what.upper()} {c.therefore}") for c in cautions(release.guarantee))
-    paid = [cost(release.guarantee), of_budget(release), UNPROVEN]
+    paid = [cost(release.guarantee, release.question), of_budget(release), UNPROVEN]
     sections = [*answers(release), Section("What did it cost?", paid, [])]
     facts = [f"{label}: {text}" for label, text in identity(release)]
     head = "\n".join(map(_wrapped, [title(release), *facts, named]))
@@ -282,6 +288,9 @@ def _scores(release: Release) -> Iterator[str]:
     scores = release.scores
     if scores is None:
         yield "It does not say."
+        return
+    if release.question == ListSoFar.name:
+        yield _OF_ALL_RUNS
         return
     default = f"Each score is this: {harmless(scores.unit)}, with random noise added."
     yield _SCORES.get(scores.unit, default)

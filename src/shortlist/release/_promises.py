@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.privacy import round_up
+from shortlist.questions import ListSoFar
 from shortlist.release.readable import harmless
 from shortlist.release.sheet import NOT_PRIVATE
 from shortlist.strength import SCALE, USUAL, Strength, strength, why
@@ -26,6 +27,8 @@ _BETTER = {
     Strength.WEAK: f"For strong protection, take an epsilon of at most 1, and {USUAL}.",
     Strength.HARDLY: f"To protect at all, take an epsilon of at most 1, and {USUAL}.",
 }
+_ANEW = "A second run costs as much again, and gives another list."
+_OF_SERIES = "All lists of its series together cost so much: count them once."
 _COUNTABLE = 14  # of the longest delta whose zeros are written out: 0.000000000001
 
 
@@ -165,15 +168,16 @@ def may_be_published(guarantee: Guarantee) -> list[str]:
     ]
 
 
-def cost(guarantee: Guarantee) -> str:
-    """What it adds to the cost of other releases."""
+def cost(guarantee: Guarantee, question: str) -> str:
+    """What it adds to the cost of other releases, by what was asked."""
     if not guarantee.private:
         return "Nothing that adds up: it protects nobody. The same seed gives the same list again."
     lost = f" and delta = {guarantee.cost.lost:.4g}" if guarantee.cost.lost else ""
     return (
         f"Epsilon = {guarantee.epsilon:g} and delta = {plainly(guarantee.delta)}. To add up "
-        f"several lists, count these; or, in zCDP, rho = {guarantee.cost.rho:.4g}{lost}. A second "
-        "run costs as much again, and gives another list. To show this list again costs nothing."
+        f"several lists, count these; or, in zCDP, rho = {guarantee.cost.rho:.4g}{lost}. "
+        f"{_OF_SERIES if question == ListSoFar.name else _ANEW} To show this list again costs "
+        "nothing."
     )
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.errors import InputError, in_quotes, written
+from shortlist.questions import ListSoFar
 from shortlist.release._columns import (
     SCORE,
     columns_of,
@@ -43,6 +44,7 @@ _CLIPPED = "clipped counts may lie below the numbers of users"
 _STATED = "scores are no numbers of users"
 _NEVER_JUDGED = {
     "domain": f"a domain has no other counts than clipped ones: {_CLIPPED}",
+    ListSoFar.name: "the weights of a series are no numbers of users",
     "hitting-set": "a hitting set says how many users hold an item and none above it, which is not "
     "how many hold the item",
     "rank": "scores are numbers of wins there, and not of users",

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shortlist.draws import Ints
-    from shortlist.mechanisms.mechanism import Mechanism, Selection
+    from shortlist.mechanisms.mechanism import Selection
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import Question
+    from shortlist.release.json_values import AnyMechanism
 
 
 def make_release(  # noqa: PLR0913 - all that is released, and what is said of it
     question: Question,
-    mechanism: Mechanism,
+    mechanism: AnyMechanism,
     selection: Selection,
     items: pl.DataFrame,
     guarantee: Guarantee,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.errors import PYTHON, Face, Words
 from shortlist.parameters import ShareOfUsers
-from shortlist.questions import BottomScores
+from shortlist.questions import BottomScores, ListSoFar
 from shortlist.release._columns import (
     SCORE,
     columns_for_people,
@@ -39,9 +39,11 @@ _CLIPPED = (
 _ORDERS = {  # of what is in an order, but has no scores that people are shown, by question
     "top-k": "more users first, as far as noise allows",
     "domain": "more users first, roughly: by noisy weights, which are no numbers of users",
+    ListSoFar.name: "more users first, roughly: by noisy weights of all runs, no numbers of users",
     "hitting-set": "as picked: each item for the users whom none before it reached",
 }
 _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of several
+    "periods": ("a list of 1 run", "a list of a series of {:,} runs"),
     "k": ("1 item asked for", "{:,} items asked for"),
     "max_items_per_user": ("of each user 1 item counts", "of each user at most {:,} items count"),
     "max_groups_per_user": (
@@ -99,7 +101,6 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
     shown = total if whole or total <= SHORT else _ROWS_OF_LONG_LISTS
     columns = columns_for_people(release)
     cells = [column.cells(release, shown, cut=not whole) for column in columns]
-    again = "A new run costs as much again." if release.guarantee.private else ""
     title, *about = _headlines(release)
     return Sheet(
         title=title,
@@ -119,8 +120,17 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
             *([("budget", harmless(release.budget))] if release.budget else ()),
             *([("given before", str(release.given_before))] if release.given_before else ()),
         ),
-        lines=tuple(line for line in (again, advice(release)) if line),
+        lines=tuple(line for line in (_again(release), advice(release)) if line),
     )
+
+
+def _again(release: Release) -> str:
+    """What another run would cost."""
+    if not release.guarantee.private:
+        return ""
+    if release.question == ListSoFar.name:
+        return "The next run of its series costs nothing more."
+    return "A new run costs as much again."
 
 
 def _headlines(release: Release) -> list[str]:
@@ -152,6 +162,9 @@ def advice(release: Release) -> str:
     k = None if release.by else asked_for(release.mechanism)
     if len(release) >= (k or 1):
         return ""
+    if release.question == ListSoFar.name:
+        few = "Nothing" if not len(release) else f"Fewer than {k}"
+        return f"{few} came out yet: no other item could be named by now. Later runs name more."
     more = "A larger epsilon or delta names more"
     bars = "with this privacy"
     if (floor := floor_of(release.mechanism)) is not None:

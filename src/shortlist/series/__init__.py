@@ -1,4 +1,4 @@
-"""A list every week under one promise: so far the mechanism alone; nothing stores a state yet."""
+"""A list in every run, such as every week, under one promise for all of them."""
 
 from shortlist.series.terms import SeriesTerms
 from shortlist.series.weekly_run import Estimates, State, Week, estimates, recovered

@@ -16,9 +16,11 @@ from shortlist.draws import Floats, Ints, RoundingGrid
 from shortlist.draws.normal_law import normal_quantiles
 from shortlist.errors import InputError, is_whole
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole, checked
-from shortlist.privacy import Gaussian, round_down
+from shortlist.privacy import Gaussian, round_down, round_up
+from shortlist.privacy.accountant import Composition, GaussianStage, ThresholdDelta
 from shortlist.privacy.accountant.cost_of_rounds import zcdp_of_noise
 from shortlist.privacy.accountant.gaussian_threshold import least_sigma
+from shortlist.privacy.composed import Composed
 
 WHOLE: int = 2 ** (2 * BITS_OF_WEIGHTS)
 """What a user may add in all runs together, as a sum of squares of whole-numbered weights."""
@@ -85,10 +87,13 @@ class SeriesTerms:
         """The chance that any item of one user alone is named in any run, at most."""
         return round_down(Fraction(self.delta) * _FOR_NAMES)
 
-    @property
-    def cost(self) -> Gaussian:
-        """In zCDP, of all runs together."""
-        return Gaussian(zcdp_of_noise(self.sigma), self.lost)
+    @cached_property
+    def cost(self) -> Composed:
+        """Of all runs together: by the exact curve alone, and in zCDP beside other costs."""
+        noise = GaussianStage(round_up(1 / Fraction(self.sigma)))
+        by_rho = Gaussian(zcdp_of_noise(self.sigma), self.lost)
+        stages = Composition((noise,), ThresholdDelta(self.lost))
+        return Composed(stages, by_rho, epsilon=self.epsilon)
 
     @property
     def tests(self) -> int:

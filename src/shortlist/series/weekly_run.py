@@ -6,7 +6,7 @@ was, and their noisy sums in all runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -24,6 +24,22 @@ _ITEMS = 2**32  # codes of items are below: a pair is one number
 
 def _nothing() -> Ints:
     return np.empty(0, np.int64)
+
+
+def places_among(codes: Ints, items: Ints) -> Ints:
+    """Where each of the items stands among codes, none twice; -1 where it does not."""
+    if not len(codes):
+        return np.full(len(items), -1, np.int64)
+    order = np.argsort(codes)
+    at = np.searchsorted(codes, items, sorter=order)
+    found = order[np.minimum(at, len(order) - 1)]
+    return np.where(codes[found] == items, found, -1)
+
+
+def slots_of_items(slots: Ints, coded: Callable[[Ints], Ints]) -> Ints:
+    """The same slots under other codes of items, rising."""
+    users, items = np.divmod(slots, _ITEMS)
+    return np.sort(users * _ITEMS + coded(items))
 
 
 @dataclass(frozen=True)
@@ -51,12 +67,7 @@ class State:
 
     def places(self, items: Ints) -> Ints:
         """Where each of these codes stands among the counted ones; -1 where it does not."""
-        if not len(self.counted):
-            return np.full(len(items), -1, np.int64)
-        order = np.argsort(self.counted)
-        at = np.searchsorted(self.counted, items, sorter=order)
-        found = order[np.minimum(at, len(order) - 1)]
-        return np.where(self.counted[found] == items, found, -1)
+        return places_among(self.counted, items)
 
     def is_named(self, items: Ints) -> NDArray[np.bool_]:
         """Whether each of these codes was named."""
@@ -125,20 +136,23 @@ class Week:
         """
         slots, pairs = self.state.slots, self.users * _ITEMS + self.items
         new = np.sort(pairs[~self.state.is_named(self.items) & ~_is_among(slots, pairs)])
-        users, starts = np.unique(new // _ITEMS, return_index=True)
+        users, starts, held = np.unique(new // _ITEMS, return_index=True, return_counts=True)
         taken = np.bincount(slots // _ITEMS, minlength=int(users.max(initial=-1)) + 1)[users]
         left = self.terms.max_items_per_user - taken
-        held = zip(np.split(new, starts[1:]), left.tolist(), strict=False)  # of no user, one empty
-        return np.sort(np.concatenate([slots, *(self._some(of_user, n) for of_user, n in held)]))
+        fits = np.repeat(held <= left, held)
+        for place in np.flatnonzero(held > left).tolist():
+            start, end = starts[place], starts[place] + held[place]
+            fits[start:end] = self._some_of(int(held[place]), int(left[place]))
+        return np.sort(np.concatenate([slots, new[fits]]))
 
-    def _some(self, pairs: Ints, n: int) -> Ints:
-        """At most n of these, each subset as likely: the first places of a shuffle."""
-        if len(pairs) <= n:
-            return pairs
-        pairs = pairs.copy()
-        for place, ahead in enumerate(self.draws.integer(len(pairs) - np.arange(n)).tolist()):
-            pairs[[place, place + ahead]] = pairs[[place + ahead, place]]
-        return pairs[:n]
+    def _some_of(self, n: int, most: int) -> NDArray[np.bool_]:
+        """Which of n to take, of more than may be: each subset as likely, by a shuffle's start."""
+        places = np.arange(n)
+        for place, ahead in enumerate(self.draws.integer(n - np.arange(most)).tolist()):
+            places[[place, place + ahead]] = places[[place + ahead, place]]
+        taken = np.zeros(n, np.bool_)
+        taken[places[:most]] = True
+        return taken
 
     def with_past(self, state: State) -> State:
         """The state with a past of noise alone for each item counted for the first time.

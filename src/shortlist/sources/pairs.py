@@ -9,9 +9,10 @@ from datetime import date
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.draws.random_bits import Bits
+from shortlist.engines import Engine
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
@@ -224,6 +225,22 @@ def _opened(name: str, items: object, table: SensitiveTable) -> pl.DataFrame | N
         raise error.renamed("public_items", name) from None
 
 
+class RowsOfRun(NamedTuple):
+    """The rows of one run of a series, and what was said of them.
+
+    Attributes:
+        engine: What has the rows.
+        about: The data set, and as of when it is.
+        budget: What other questions are charged to; None for nothing.
+        bounds: What bounds a user; nothing where the items are public.
+    """
+
+    engine: Engine
+    about: About
+    budget: Chargeable | None
+    bounds: Bounds
+
+
 class Pairs(Source):
     """(user, item) rows and the questions that can be asked of them. Built by `pairs`.
 
@@ -271,6 +288,10 @@ class Pairs(Source):
             return super().with_max_items_per_user(max_items_per_user)
         require_count("max_items_per_user", max_items_per_user)
         return self._of(self._rows, max_items_per_user=int(max_items_per_user))
+
+    def for_series(self) -> RowsOfRun:
+        """What a series looks at: for whoever has paid for it, as a `shortlist.Series` has."""
+        return RowsOfRun(self._rows, self._about, self._budget, self._bounds)
 
     def of_items(self, items: object) -> Pairs:
         """The same rows, of which only items count that everybody knows: those of a list.

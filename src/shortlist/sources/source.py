@@ -11,8 +11,8 @@ from shortlist.engines import Engine
 from shortlist.engines.tables.which_engine import connected, is_url
 from shortlist.errors import InputError, in_quotes
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
-from shortlist.parameters import require_count, require_part
-from shortlist.plan import Chargeable, Ledger, Plan, Promise, require_enough
+from shortlist.parameters import require_count
+from shortlist.plan import Chargeable, Ledger, Plan, priced, require_enough
 from shortlist.planning import (
     Bounds,
     answering_mechanisms,
@@ -130,7 +130,7 @@ class Source(StaysHere):
                 def promise(epsilon: float, delta: float) -> Guarantee:
                     return self._guarantee(choose(epsilon=epsilon, delta=delta), engine)
 
-                epsilon, delta = self._priced(share, epsilon, delta, promise)
+                epsilon, delta = priced(self._budget, share, epsilon, delta, promise)
             chosen = choose(epsilon=epsilon, delta=delta)
             require_enough(question, engine.n_items)
             guarantee = self._guarantee(chosen, engine)
@@ -144,35 +144,6 @@ class Source(StaysHere):
             budget=self._budget,
             about=replace(self._about, title=title, note=note),
         )
-
-    def _priced(
-        self,
-        share: Fraction | str | None,
-        epsilon: float | None,
-        delta: float,
-        promise: Promise,
-    ) -> tuple[float, float]:
-        """The epsilon and delta of a share of the budget."""
-        if share is None:
-            raise InputError(
-                "one of {epsilon} and {share} is needed",
-                'add {epsilon=1}; or, with a budget, {share="1/52"}',
-            )
-        part = require_part("share", share)
-        for name, value in (("epsilon", epsilon), ("delta", delta or None)):
-            if value is not None:
-                raise InputError(
-                    "a share of the budget already says with which epsilon and delta to ask",
-                    "omit it, or omit {share}",
-                    given={name: value},
-                )
-        if not isinstance(self._budget, Ledger):
-            raise InputError(
-                "a share is one of the total of a budget, and there is none",
-                "give {budget}, or {epsilon} in place of a share",
-                given={"share": str(part)},
-            )
-        return self._budget.asked(part, promise)
 
     def _repr_html_(self) -> str:
         """The columns, and what belongs to the data: no row is shown, and none was read."""

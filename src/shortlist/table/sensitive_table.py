@@ -130,6 +130,22 @@ class SensitiveTable(CheckedTable):
         """
         return self._attempt(lambda: self._joined(slice(None)))
 
+    def distinct(self) -> pl.DataFrame:
+        """Read users and items, each pair once, by their values; leave out rows with a null.
+
+        Raises:
+            InputError: As `pairs`.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"user": [7, 7, None], "page": ["a", "a", "c"]})
+        >>> open_table(frame, user="user", items=["page"]).distinct().rows()
+        [(7, 'a')]
+        """
+        rows = self._attempt(
+            lambda: rows_of(self.parts, self.columns, self.where).drop_nulls().unique().collect()
+        )
+        return self._with_dates(rows)
+
     def grouped(self, n_by: int) -> tuple[Keys | RawKeys, Keys, Keys]:
         """Read users, groups and items, as `pairs`: the first `n_by` item columns are of groups.
 

@@ -126,7 +126,7 @@ def _words(release: Release) -> dict[str, Any]:
         "cautions": cautions(guarantee),
         "epsilon": f"{guarantee.epsilon:g}",
         "delta": plainly(guarantee.delta),
-        "cost": cost(guarantee),
+        "cost": cost(guarantee, release.question),
         "unproven": UNPROVEN,
         "protects": harmless(guarantee.protects),
         "answers": answers(release),

@@ -1,8 +1,8 @@
-"""A ledger in an SQLite file.
+"""A file of SQLite that must never lose what it was told, and that has one name.
 
 SQLite undoes what a process left unfinished by a journal that lies beside the file, under the name
-by which that was opened. Who comes by another name does not see the journal, charges beside it, and
-is undone in turn by whoever comes by the first. So a ledger has one name, and one only.
+by which that was opened. Who comes by another name does not see the journal, writes beside it, and
+is undone in turn by whoever comes by the first. So such a file has one name, and one only.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.budget._ledger_tables import Execute
 from shortlist.databases.faults import Fault, fault_of_code
 from shortlist.databases.sqlite import DAMAGED, UNFINISHED, code_of, connect
 from shortlist.errors import InputError, Words, in_quotes
@@ -30,8 +31,116 @@ _NETWORK = {
     *("fuse.davfs", "fuse.blobfuse", "fuse.blobfuse2", "fuse.goofys", "fuse.juicefs"),
 }
 _MOUNTS = Path("/proc/self/mounts")
-_SECONDS_TO_WAIT = 60.0
 _BESIDE = ("-journal", "-wal", "-shm")  # what SQLite keeps beside a file, by the end of its name
+
+Execute = Callable[..., Sequence[Any]]
+"""Run a statement, whose values it calls $1, $2 and so on; the rows that it gives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileWords:
+    """What messages say of a file, by what it holds.
+
+    Attributes:
+        noun: What it is, such as "budget".
+        kept: What is never overwritten.
+        create: How one is created.
+        harm: What could happen to a file with two names.
+        undone: What cannot be done with a file that may not be written.
+        step: What a process may have left unfinished, in one word.
+        busy: That another writes.
+        later: What to do then.
+        failed: What to do where the disk fails.
+        on_a_network: What to do where it is on a network.
+    """
+
+    noun: str
+    kept: str
+    create: Words
+    harm: str
+    undone: str
+    step: str
+    busy: str
+    later: str
+    failed: Words
+    on_a_network: str
+
+    @cached_property
+    def exists(self) -> Fault:
+        return Fault(
+            "exists, and {kept} is never overwritten",
+            "give another name, or use it",
+            kept=self.kept,
+        )
+
+    @cached_property
+    def missing(self) -> Fault:
+        return Fault("does not exist", "check the path, or {create}", create=self.create)
+
+    @cached_property
+    def is_none(self) -> Fault:
+        return Fault(
+            "is no {noun}",
+            "name the file of one, or {create}",
+            noun=self.noun,
+            create=self.create,
+        )
+
+    @cached_property
+    def linked(self) -> Fault:
+        return Fault(
+            "has a second name, by a hard link. Who asks by one name does not see what was left "
+            "unfinished by the other, so that {harm}",
+            "Remove one of the names. Keep the name that has a -journal file beside it, if either "
+            "has. Or copy the file, to look at it, and create a new {noun}",
+            harm=self.harm,
+            noun=self.noun,
+        )
+
+    @cached_property
+    def mounted(self) -> Fault:
+        return Fault(
+            "is mounted by itself, without its folder, as into a container. Who asks outside does "
+            "not see what was left unfinished inside, so that {harm}",
+            "mount the folder that it is in",
+            harm=self.harm,
+        )
+
+    @cached_property
+    def read_only(self) -> Fault:
+        return Fault(
+            "may not be written, so that {undone}",
+            "check the permissions of the file and of its folder",
+            undone=self.undone,
+        )
+
+    @cached_property
+    def failing(self) -> Fault:
+        return Fault(
+            "cannot be read or written: the disk or the file fails", "{failed}", failed=self.failed
+        )
+
+    @cached_property
+    def by_code(self) -> dict[str, Fault]:
+        """By the names of the errors of SQLite."""
+        unfinished = Fault(
+            "was left in the middle of a {step} by a process that ended",
+            "open it once where it may be written, which undoes that {step}",
+            step=self.step,
+        )
+        full = Fault(
+            "cannot be written: the disk is full, so that {undone}",
+            "make room and ask again",
+            undone=self.undone,
+        )
+        return {
+            **dict.fromkeys(UNFINISHED, unfinished),
+            **DAMAGED,
+            "SQLITE_BUSY": Fault("{busy}", "{later}", busy=self.busy, later=self.later),
+            "SQLITE_NOTADB": self.is_none,
+            **dict.fromkeys(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"), self.read_only),
+            **dict.fromkeys(("SQLITE_FULL", "SQLITE_IOERR_WRITE"), full),
+        }
 
 
 class SqliteFile:
@@ -43,8 +152,15 @@ class SqliteFile:
 
     lock = ""  # of one writer at a time, `BEGIN IMMEDIATE` is enough
 
-    def __init__(self, path: Path) -> None:
-        """Find out what the path leads to, once: the working folder and links may change later."""
+    def __init__(self, path: Path, words: FileWords, *, seconds_to_wait: float = 60.0) -> None:
+        """Find out what the path leads to, once: the working folder and links may change later.
+
+        Args:
+            path: Of the file, whether there is one or not.
+            words: What messages say of it.
+            seconds_to_wait: How long, at most, for another who writes.
+        """
+        self._words, self._seconds_to_wait = words, seconds_to_wait
         self._path = Path(os.path.realpath(path))
         self.shown = in_quotes(os.fspath(path))
 
@@ -56,7 +172,7 @@ class SqliteFile:
         self._require_local()
         try:
             if self._path.exists():
-                raise _EXISTS.of(self.shown)
+                raise self._words.exists.of(self.shown)
             if not self._path.parent.is_dir():
                 raise _NO_FOLDER.of(self.shown)
             self._require_nothing_beside()
@@ -79,7 +195,7 @@ class SqliteFile:
         longest.unlink()
 
     def _new_name(self) -> Path:
-        """A name for a ledger that is not complete."""
+        """A name for one that is not complete."""
         return self._path.with_name(f"{self._unfinished}{uuid.uuid4().hex[:8]}.tmp")
 
     def create(self, fill: Callable[[Execute], None]) -> None:
@@ -100,7 +216,7 @@ class SqliteFile:
         try:
             os.link(new, self._path)
         except FileExistsError:
-            raise _EXISTS.of(self.shown) from None
+            raise self._words.exists.of(self.shown) from None
         except OSError:  # the file system has no links
             self._take_name()
             new.replace(self._path)
@@ -115,17 +231,18 @@ class SqliteFile:
         try:
             self._path.open("xb").close()
         except FileExistsError:
-            raise _EXISTS.of(self.shown) from None
+            raise self._words.exists.of(self.shown) from None
 
     def _require_nothing_beside(self) -> None:
-        """Refuse a place where a ledger was: its journal would undo a new one, or destroy it."""
+        """Refuse a place where one was: its journal would undo a new one, or destroy it."""
         for end in _BESIDE:
             if os.path.lexists(f"{self._path}{end}"):
                 raise InputError(
-                    "{place}: beside it lies {name}, probably left by a deleted ledger, which "
+                    "{place}: beside it lies {name}, probably left by a deleted {noun}, which "
                     "would destroy a new one",
-                    "Give another name; or restore that ledger, if it was removed by mistake, "
+                    "Give another name; or restore that {noun}, if it was removed by mistake, "
                     "and else remove {name}",
+                    noun=self._words.noun,
                     place=self.shown,
                     name=in_quotes(f"{self._path.name}{end}"),
                 )
@@ -134,7 +251,7 @@ class SqliteFile:
         self._require_file()
         self._require_local()
         if not os.access(self._path, os.W_OK):
-            raise _READ_ONLY.of(self.shown)
+            raise self._words.read_only.of(self.shown)
         return self._transaction(self._path, "rw", "BEGIN IMMEDIATE")
 
     def reading(self) -> AbstractContextManager[Execute]:
@@ -150,14 +267,14 @@ class SqliteFile:
 
         connection: sqlite3.Connection | None = None
         try:
-            connection = connect(path, mode, isolation_level=None, timeout=_SECONDS_TO_WAIT)
+            connection = connect(path, mode, isolation_level=None, timeout=self._seconds_to_wait)
             connection.execute("PRAGMA synchronous = EXTRA")  # FULL, and the folder, too
             connection.execute("PRAGMA fullfsync = ON")  # where a disk would only say that it wrote
             connection.execute(begin)
             yield _executing(connection)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
-            fault = _fault(error)
+            fault = self._fault(error)
         else:
             return
         finally:
@@ -165,28 +282,34 @@ class SqliteFile:
                 connection.close()  # which undoes what was not committed
         raise fault.of(self.shown)
 
+    def _fault(self, error: sqlite3.Error) -> Fault:
+        code = code_of(error)
+        if code == "SQLITE_ERROR" and "no such table" in str(error):
+            return self._words.is_none
+        return fault_of_code(code, self._words.by_code) or self._words.failing
+
     def _require_file(self) -> None:
         if not self._path.exists():
-            raise _MISSING.of(self.shown)
+            raise self._words.missing.of(self.shown)
         if not self._path.is_file():
-            raise _NO_BUDGET.of(self.shown)
+            raise self._words.is_none.of(self.shown)
         if is_mount_point(self._path):
-            raise _MOUNTED.of(self.shown)
+            raise self._words.mounted.of(self.shown)
         if self._has_other_names():
             self._finish_creating()
             if self._has_other_names():
-                raise _LINKED.of(self.shown)
+                raise self._words.linked.of(self.shown)
 
     def _has_other_names(self) -> bool:
         return self._path.stat().st_nlink > 1
 
     @property
     def _unfinished(self) -> str:
-        """How the name of a ledger begins while it is created."""
+        """How its name begins while it is created."""
         return f".{self._path.name}-"
 
     def _finish_creating(self) -> None:
-        """Remove the name that a ledger had while it was created, where that is not yet done."""
+        """Remove the name that it had while it was created, where that is not yet done."""
         with suppress(OSError):  # a folder that may not be written: then the file is refused
             for other in self._path.parent.iterdir():
                 ours = other.name.startswith(self._unfinished) and other.suffix == ".tmp"
@@ -197,8 +320,10 @@ class SqliteFile:
         if (kind := network_filesystem(self._path)) is not None:
             raise InputError(
                 "{place} is on a network file system ({kind}), whose locks cannot be relied on, so "
-                "that two questions could be paid by one charge",
-                "Keep it on a local disk, or take postgresql:// for several machines",
+                "that {harm}",
+                "{remedy}",
+                remedy=self._words.on_a_network,
+                harm=self._words.harm,
                 place=self.shown,
                 kind=kind,
             )
@@ -211,13 +336,6 @@ def _executing(connection: sqlite3.Connection) -> Execute:
         return connection.execute(statement.replace("$", ":value"), named).fetchall()
 
     return execute
-
-
-def _fault(error: sqlite3.Error) -> Fault:
-    code = code_of(error)
-    if code == "SQLITE_ERROR" and "no such table" in str(error):
-        return _NO_BUDGET
-    return fault_of_code(code, _FAULTS) or _FAILED
 
 
 def network_filesystem(path: Path, mounts: Path = _MOUNTS) -> str | None:
@@ -274,45 +392,4 @@ def _unescaped(place: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place)
 
 
-_CREATE = Words("create it by {sl.Budget.create}; it is never made by itself")
-_MISSING = Fault("does not exist", "check the path, or {create}", create=_CREATE)
-_EXISTS = Fault("exists, and what was spent is never overwritten", "give another name, or use it")
 _NO_FOLDER = Fault("is in a folder that does not exist", "create the folder first")
-_NO_BUDGET = Fault("is no budget", "name the file of one, or {create}", create=_CREATE)
-_LINKED = Fault(
-    "has a second name, by a hard link. Who asks by one name does not see what was left "
-    "unfinished by the other, so that two questions could be paid by one charge",
-    "Remove one of the names. Keep the name that has a -journal file beside it, if either "
-    "has. Or copy the file, to look at it, and create a new ledger",
-)
-_MOUNTED = Fault(
-    "is mounted by itself, without its folder, as into a container. Who asks outside does not "
-    "see what was left unfinished inside, so that two questions could be paid by one charge",
-    "mount the folder that it is in",
-)
-_READ_ONLY = Fault(
-    "may not be written, so that nothing can be charged",
-    "check the permissions of the file and of its folder",
-)
-_FULL = Fault(
-    "cannot be written: the disk is full, so that nothing can be charged", "make room and ask again"
-)
-_FAILED = Fault(
-    "cannot be read or written: the disk or the file fails",
-    "See what it holds by {sl.Budget.verify}",
-)
-_UNFINISHED = Fault(
-    "was left in the middle of a charge by a process that ended",
-    "open it once where it may be written, which undoes that charge",
-)
-_FAULTS = {
-    **dict.fromkeys(UNFINISHED, _UNFINISHED),
-    **DAMAGED,
-    "SQLITE_BUSY": Fault("is locked by another program for a long time", "ask again later"),
-    "SQLITE_NOTADB": _NO_BUDGET,
-    "SQLITE_READONLY": _READ_ONLY,
-    "SQLITE_CANTOPEN": _READ_ONLY,
-    "SQLITE_PERM": _READ_ONLY,
-    "SQLITE_FULL": _FULL,
-    "SQLITE_IOERR_WRITE": _FULL,
-}

@@ -1,0 +1,182 @@
+"""What a ledger keeps of a series: its one charge, and an entry for each run that was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from shortlist.budget._balance import Balance, BudgetTerms
+from shortlist.budget._entries import Entry, digest, following
+from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
+from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
+from shortlist.budget._units import Amount
+from shortlist.errors import InputError
+
+if TYPE_CHECKING:
+    from shortlist.privacy.guarantee import Guarantee
+
+NOT_A_FILE = PostgresDatabase.identity
+"""The place of a ledger that says nothing of where it is."""
+
+NO_RUN = ""
+"""What stands for the state before the first run."""
+
+
+class NotedRun(NamedTuple):
+    """What a ledger knows of a run, or of a state that was recovered after it.
+
+    Attributes:
+        run: Its number, from 1 on.
+        state: The keyed hash of the state after it.
+        as_of: As of when its rows were.
+        charge: The number of the charge that has paid for the series.
+        keeps: Under which number the ledger has the answer.
+        columns: The types of the columns, by their names.
+        recovered: Whether the state was lost, and this is what took its place.
+    """
+
+    run: int
+    state: str
+    as_of: str
+    charge: int
+    keeps: int
+    columns: dict[str, str]
+    recovered: bool
+
+
+class SeriesCharge(NamedTuple):
+    """The one charge of a series.
+
+    Attributes:
+        number: Among the charges of the ledger.
+        described: What releases say of it.
+        record: What the entry says.
+    """
+
+    number: int
+    described: str
+    record: Mapping[str, Any]
+
+
+class _Charging(Protocol):
+    def __call__(self, cost: Amount, record: Mapping[str, Any], *, known: bool) -> Entry: ...
+
+
+@dataclass(frozen=True)
+class SeriesAccount:
+    """A ledger, as a series sees it. Made by `Budget.for_series`."""
+
+    terms: BudgetTerms
+    _place: LedgerDatabase = field(repr=False)
+    _who: str = field(repr=False)
+    _reading: Callable[[], AbstractContextManager[LedgerTables]] = field(repr=False)
+    _writing: Callable[[], AbstractContextManager[LedgerTables]] = field(repr=False)
+    _charge: _Charging = field(repr=False)
+
+    @property
+    def place(self) -> str:
+        """What tells the place of the ledger from others, as far as that is known."""
+        return self._place.identity
+
+    def charge(
+        self, series: str, unit: str, guarantee: Guarantee, record: Mapping[str, Any]
+    ) -> None:
+        """Charge a series, for all its runs; one that was charged is not charged again.
+
+        Args:
+            series: The name that no other has.
+            unit: The column of users.
+            guarantee: Of all runs together.
+            record: What the entry says of it.
+
+        Raises:
+            InputError: It would overspend, or is of another unit; then nothing was charged.
+        """
+        self.terms.require_same(unit, guarantee)
+        cost = self.terms.unit.cost(guarantee)
+        amount = [float(part) for part in cost]
+        whole = {"nonce": series, **record, "amount": amount}
+        self._charge(cost, whole, known=True)
+
+    def charges(self) -> dict[str, SeriesCharge]:
+        """The charges of all series, by their names."""
+        found = [entry for entry in self._entries() if entry.kind == "charge"]
+        return {e.record["nonce"]: self._described(e) for e in found if "series" in e.record}
+
+    def _described(self, entry: Entry) -> SeriesCharge:
+        taken = self.terms.in_words(entry.amount)
+        described = f'charge {entry.charges} of "{self.terms.dataset}": {taken}'
+        if in_all := Balance(self.terms, entry.spent).in_all:
+            described = f"{described}; it {in_all}"
+        return SeriesCharge(entry.charges, described, entry.record)
+
+    def runs(self, series: str) -> list[NotedRun]:
+        """All that was noted of a series, in order."""
+        return _runs_of(self._entries(), series)
+
+    def answers(self, runs: list[NotedRun]) -> list[str]:
+        """What was answered in each of these, as it was written."""
+        with self._reading() as tables:
+            return [tables.content(run.keeps) for run in runs]
+
+    def note(self, series: str, run: NotedRun, content: str, *, after: str) -> None:
+        """Note a run, for good: after the state that was noted last, and no other.
+
+        Without the time, which would tell how long it took.
+
+        Args:
+            series: Of which it is.
+            run: What to note; its `keeps` means nothing.
+            content: The answer; of a recovered state, that of the run before it.
+            after: The state that the run began with.
+
+        Raises:
+            InputError: Another copy of the series came first.
+        """
+        for _ in range(3):
+            with suppress(LostConnectionError), self._writing() as tables:
+                last = tables.last(lock=True)
+                noted = _runs_of([entry for entry, _ in tables.entries()], series)
+                if noted and noted[-1].state == run.state:
+                    return
+                if (noted[-1].state if noted else NO_RUN) != after:
+                    raise another_copy()
+                entry = following(last, "run", last.spent, self._record(series, run, content))
+                tables.keep(entry.keeps, "", content)
+                tables.add(entry)
+                return
+        raise InputError(
+            "{place}: the connection broke while this run was noted. Nothing was released",
+            "ask again for the same {as_of}: it costs nothing",
+            place=self._place.shown,
+        )
+
+    def _record(self, series: str, run: NotedRun, content: str) -> dict[str, Any]:
+        said = run._asdict()
+        del said["keeps"]
+        return {"who": self._who, "series": series, **said, "sha256": digest(content)}
+
+    def _entries(self) -> list[Entry]:
+        with self._reading() as tables:
+            return [entry for entry, _ in tables.entries() if entry.makes_sense]
+
+
+def _runs_of(entries: list[Entry], series: str) -> list[NotedRun]:
+    names = [name for name in NotedRun._fields if name != "keeps"]
+    return [
+        NotedRun(**{name: entry.record[name] for name in names}, keeps=entry.keeps)
+        for entry in entries
+        if entry.kind == "run" and entry.record["series"] == series
+    ]
+
+
+def another_copy() -> InputError:
+    """The refusal of a copy of a state that another has outrun."""
+    return InputError(
+        "the ledger knows a run of this series that this file does not: it is an older copy, such "
+        "as a restored backup, or another copy went on. Both would use the same noise",
+        "Go on with the newest file. If it is lost: {sl.Series.recover} makes of this one a state "
+        "that may go on, at no cost",
+    )

@@ -1,0 +1,100 @@
+"""The commands about series: to create one, to make its next list, to see it, to recover it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+import shortlist
+from shortlist.cli._budgets import print_shown
+from shortlist.cli._options import Commands
+from shortlist.cli._progress_line import showing_progress
+from shortlist.cli._typer_commands import add_to, examples, group_of_commands
+from shortlist.cli.failure import warn
+from shortlist.cli.limited_memory import prepare
+from shortlist.cli.request import request_for_series
+
+_CREATE = """shortlist series create plays.series --periods 52 --share 1/2 \\
+    --user user --item title --budget plays.budget"""
+_NEXT = """shortlist series next plays.series plays.parquet \\
+    --as-of 2026-W47 -k 50 --report top-2026-W47.html"""
+
+series = group_of_commands(f"{_CREATE}\n\n{_NEXT}\n\nshortlist series show plays.series")
+
+
+@series.callback(invoke_without_command=True)
+def _series(context: typer.Context) -> None:
+    """A list in every week, or other period, under one promise for all of them.
+
+    A budget pays once. Each list names what enough users hold by now, beside all
+    that was named before. What is remembered of users is in a file of its own.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
+        raise typer.Exit(2)
+
+
+@add_to(series, Commands.SERIES_CREATE, examples(_CREATE))
+def _create(*, series: str, item: list[str], **given: Any) -> int:
+    """Create a series, which the budget pays for at once. Its terms never change.
+
+    The file is as private as the table: only you can read it. Back it up apart
+    from the budget, which shows when an older file is in its place.
+    """
+    from shortlist.cli.publishing import warnings_of_ours
+
+    with warnings_of_ours() as warned:
+        made = shortlist.Series.create(series, item=item, **given)
+    for warning in warned():
+        warn(warning)
+    return print_shown(made.show())
+
+
+@add_to(series, Commands.SERIES_NEXT, examples(_NEXT))
+def _next(*, series: str, budget: str | None, who: str | None, **given: Any) -> int:
+    """Make the next list: all items that were named so far, best first.
+
+    It costs nothing more. If it is interrupted, ask again for the same --as-of.
+    With --report, the page says what is new or moved since the list before.
+    """
+    from shortlist.cli.publishing import publish, warnings_of_ours, without_panics
+
+    opened = shortlist.Series(series, budget=budget, who=who)
+    request = request_for_series(opened.columns, given | {"series": series})
+    request.printed_as()
+    request.require_sense()
+    request.check_output()
+    prepare()
+    asked = {name: given[name] for name in ("as_of", "k", "title", "note")}
+    with showing_progress(), without_panics(), warnings_of_ours() as warned:
+        release = opened.next(request.source(), **asked)  # type: ignore[arg-type]  # rows
+    for warning in warned():
+        warn(warning)
+    if release.given_before is not None:
+        typer.echo(f"This was answered before, {release.given_before}.", err=True)
+    lists = opened.lists(given["k"])
+    dates = [one.about.as_of for one in lists]
+    place = dates.index(release.about.as_of)
+    publish(release, request, lists[place - 1] if place else None)
+    return 0
+
+
+@add_to(series, Commands.SERIES_SHOW, examples("shortlist series show plays.series"))
+def _show(*, series: str, budget: str | None) -> int:
+    """How many lists there are and may be, what each has named, and the promise."""
+    return print_shown(shortlist.Series(series, budget=budget).show())
+
+
+@add_to(
+    series,
+    Commands.SERIES_RECOVER,
+    examples("shortlist series recover backup/plays.series --budget plays.budget"),
+)
+def _recover(*, series: str, budget: str, **given: Any) -> int:
+    """Go on where the newest file of a series is lost. It costs nothing more.
+
+    The budget knows all lists, and nothing of who holds what: everybody counts as
+    having used all that had accrued, and what was not yet named begins anew.
+    """
+    return print_shown(shortlist.Series.recover(series, budget=budget, **given).show())

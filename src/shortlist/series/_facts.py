@@ -1,0 +1,90 @@
+"""What a series is fixed to when it is created, as its file and its ledger say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
+from shortlist.privacy.guarantee import Guarantee
+from shortlist.questions import ListSoFar
+from shortlist.release.json_values import LoadedMechanism
+from shortlist.series.terms import SeriesTerms
+from shortlist.sources.pairs import Pairs
+
+_TOGETHER = "this list and all others of its series have this guarantee together"
+_ONE_ID = "a user has the same id in all runs"
+
+
+@dataclass(frozen=True)
+class SeriesFacts:
+    """What a series is fixed to, for good.
+
+    Attributes:
+        series: A name that no other has.
+        user: The column of users.
+        items: The columns of items.
+        terms: The promise, and what follows from it.
+    """
+
+    series: str
+    user: str
+    items: tuple[str, ...]
+    terms: SeriesTerms
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> SeriesFacts:
+        """What `json_values` has said."""
+        names = ("epsilon", "delta", "periods", "max_items_per_user")
+        terms = SeriesTerms(**{name: said[name] for name in names})
+        return cls(said["series"], said["user"], tuple(said["items"]), terms)
+
+    def json_values(self) -> dict[str, Any]:
+        """All of it."""
+        return {
+            "series": self.series,
+            "user": self.user,
+            "items": list(self.items),
+            **self._promised,
+        }
+
+    @property
+    def _promised(self) -> dict[str, Any]:
+        terms = self.terms
+        return {
+            "epsilon": terms.epsilon,
+            "delta": terms.delta,
+            "periods": terms.periods,
+            "max_items_per_user": terms.max_items_per_user,
+        }
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of all lists of all runs together."""
+        return Guarantee(
+            epsilon=self.terms.epsilon,
+            delta=self.terms.delta,
+            cost=self.terms.cost,
+            adjacency=ADD_OR_REMOVE,
+            protects=f'all rows of any one "{self.user}"',
+            assumes=(*Pairs.known, _ONE_ID, _TOGETHER),
+        )
+
+    def mechanism(self, **of_run: object) -> LoadedMechanism:
+        """What releases and ledgers say of it; no plan could run it by itself."""
+        values = {**self._promised, "sigma": self.terms.sigma, **of_run}
+        return LoadedMechanism("WeeklyGaussian", values)
+
+    def record(self) -> dict[str, Any]:
+        """What a ledger says of its charge."""
+        promise, mechanism = self.guarantee, self.mechanism()
+        return {
+            "question": {"name": ListSoFar.name},
+            "mechanism": {"name": mechanism.name, "parameters": mechanism.parameters()},
+            "asked": {"epsilon": promise.epsilon, "delta": promise.delta},
+            "adjacency": promise.adjacency,
+            "protects": promise.protects,
+            "assumes": list(promise.assumes),
+            "series": self.json_values(),
+        }

@@ -1,0 +1,62 @@
+"""What a run answers: all named items, best first, by the noisy weights of all runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shortlist.mechanisms.mechanism import Selection, score_digits
+from shortlist.questions import ListSoFar
+from shortlist.release.json_values import LoadedMechanism
+from shortlist.release.making import make_release, restated
+from shortlist.release.release import Release
+from shortlist.series.weekly_run import estimates
+
+if TYPE_CHECKING:
+    from shortlist.release import About
+    from shortlist.series._facts import SeriesFacts
+    from shortlist.series._state_file import Held
+
+_WEIGHT = "noisy weight"
+
+
+def listed(facts: SeriesFacts, held: Held, budget: str, about: About) -> Release:
+    """The list so far: a function of the noisy weights of the named items alone.
+
+    Each estimate has noise of its own; what is said is the most that any of them has.
+    """
+    terms, run = facts.terms, held.state.runs
+    told = estimates(terms, held.state)
+    sd = float(told.sds.max(initial=terms.sigma / np.sqrt(run)))
+    scores = told.values.round(score_digits(sd))
+    selection = Selection(np.arange(len(scores)), scores, ordered=False, noise_sd=sd)
+    mechanism = facts.mechanism(run=run, threshold=terms.thresholds[run - 1])
+    return make_release(
+        ListSoFar(),
+        mechanism,
+        selection,
+        held.items[told.items],
+        facts.guarantee,
+        score_unit=_WEIGHT,
+        budget=f"{budget}; run {run} of {terms.periods}",
+        about=about,
+    )
+
+
+def first_of(release: Release, k: int | None) -> Release:
+    """The k best of a list; all, where nobody asked for k."""
+    if k is None:
+        return release
+    frame = release.to_polars().select(release.item_columns)
+    made = release.mechanism.parameters() | {"k": k}
+    best = Release(
+        question=release.question,
+        items=frame.head(k),
+        scores=None if release.scores is None else release.scores[:k],
+        guarantee=release.guarantee,
+        mechanism=LoadedMechanism("WeeklyGaussian", made),
+        budget=release.budget,
+        about=release.about,
+    )
+    return restated(best, given_before=release.given_before)

@@ -1,0 +1,61 @@
+"""A series for readers: its promise, and what each run has named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from shortlist.release.readable import harmless, intact
+from shortlist.release.sheet import Sheet, notes
+
+if TYPE_CHECKING:
+    from shortlist.release import Release
+    from shortlist.series._facts import SeriesFacts
+
+
+def sheet_of_series(facts: SeriesFacts, charged: str, releases: Sequence[Release]) -> Sheet:
+    """What is public of it.
+
+    Args:
+        facts: What it is fixed to.
+        charged: What has paid for it, in words.
+        releases: All lists that left.
+    """
+    periods, made = facts.terms.periods, len(releases)
+    left = periods - made
+    named = [set(release) for release in releases]
+    earlier = [set(), *named]
+    return Sheet(
+        f"A series of {periods} runs: {made} made, {left} left",
+        columns=("run", "as of", "items named", "new"),
+        numeric=(True, False, True, True),
+        rows=tuple(
+            (str(run), intact(release.about.as_of or ""), f"{len(now):,}", f"{len(now - before):,}")
+            for run, (release, now, before) in enumerate(
+                zip(releases, named, earlier, strict=False), start=1
+            )
+        ),
+        notes=(
+            *notes(facts.guarantee, facts.mechanism()),
+            ("budget", harmless(charged)),
+        ),
+        lines=(_next(facts, made), _APART),
+    )
+
+
+_APART = (
+    "Its file is as private as the table. Back it up apart from the budget, which shows when an "
+    "older file is in its place."
+)
+
+
+def _next(facts: SeriesFacts, made: int) -> str:
+    terms = facts.terms
+    if made >= terms.periods:
+        return "All runs were made; their lists can be had again."
+    needed = terms.thresholds[made] * math.sqrt(terms.periods / (made + 1))
+    return (
+        f"The next run costs nothing more. To be named by then, an item needs about {needed:.0f} "
+        "users, if each holds only this item. If they hold others too, it needs more users."
+    )

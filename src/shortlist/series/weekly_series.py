@@ -1,0 +1,495 @@
+"""A series for callers: created once, paid once, and asked in each run for the list so far."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.budget.ledger import Budget
+from shortlist.budget.series_account import (
+    NO_RUN,
+    NOT_A_FILE,
+    NotedRun,
+    SeriesAccount,
+    SeriesCharge,
+    another_copy,
+)
+from shortlist.databases.sqlite_file import Execute
+from shortlist.draws import ExactDraws
+from shortlist.draws.random_bits import Bits, SystemBits
+from shortlist.errors import InputError, in_quotes
+from shortlist.parameters import require_count
+from shortlist.plan import bits_of, priced
+from shortlist.planning import warn_of_weakness
+from shortlist.privacy.guarantee import Guarantee
+from shortlist.release import About, GivenBefore, Release
+from shortlist.release.json_values import as_json
+from shortlist.release.loading import from_json
+from shortlist.release.making import restated
+from shortlist.release.rendering import html, plain_text, rich
+from shortlist.runtime.phases import phase
+from shortlist.runtime.processes import StaysHere, even_unmade, require_threads
+from shortlist.series._facts import SeriesFacts
+from shortlist.series._list_so_far import first_of, listed
+from shortlist.series._rows_of_run import CheckedRows, checked_rows
+from shortlist.series._state_file import StoredRun, StoredSeries, state_file
+from shortlist.series._stepping import after_loss, after_run, before_any_run
+from shortlist.series._told import sheet_of_series
+from shortlist.series.terms import SeriesTerms
+from shortlist.sources.pairs import Pairs
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class Series(StaysHere):
+    """A list in every run, such as every week, under one promise for all of them.
+
+    Each run names items that enough users hold by now, beside all that were named before. What is
+    remembered of users from run to run lies in a file of its own, which is as private as the table.
+    A budget pays once, when the series is created, and keeps what each run has answered. That entry
+    is on its disk before an answer leaves, and shows where a state was restored from a backup or
+    copied: with such a state the promise would be broken. So back up the budget and this file
+    apart.
+
+    Args:
+        path: The file of the series: see `create`.
+        budget: The budget that it was created with, or where that is. May be omitted where that is
+            a file that did not move.
+        who: Who asks, for the ledger; by default the user of the operating system.
+
+    Guarantee: all lists of all runs together are (epsilon, delta)-DP when one user is added or
+    removed with all rows of all runs. Proof note: `docs/proofs/series.md`.
+
+    Raises:
+        InputError: There is no such series, or its budget is not found.
+
+    >>> import polars as pl, shortlist as sl, tempfile
+    >>> rows = pl.DataFrame({"user": range(900), "title": ["Emma", "Emma", "Ulysses"] * 300})
+    >>> plays = sl.pairs(rows, user="user", item="title")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     total = {"epsilon": 3, "delta": 3e-6, "protects": "user", "dataset": "plays"}
+    ...     budget = sl.Budget.create(f"{folder}/plays.budget", **total)
+    ...     terms = {"periods": 52, "user": "user", "item": "title", "share": "1/2"}
+    ...     weekly = sl.Series.create(f"{folder}/plays.series", budget=budget, **terms)
+    ...     first = weekly.next(plays, as_of="2026-W47")
+    ...     second = weekly.next(plays, as_of="2026-W48", k=1)
+    >>> first.items, second.items
+    (['Emma', 'Ulysses'], ['Emma'])
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        budget: Budget | str | os.PathLike[str] | None = None,
+        who: str | None = None,
+    ) -> None:
+        self._file = state_file(_path(path))
+        with self._file.reading() as execute:
+            said = StoredSeries(execute).terms()
+        self._facts = SeriesFacts.from_json(said)
+        self._account = _account(said["budget"] if budget is None else budget, who)
+        self._charge = _charge_of(self._account, self._facts.series)
+
+    @classmethod
+    def create(  # noqa: PLR0913 - what it is fixed to
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        periods: int,
+        user: str,
+        item: str | Sequence[str],
+        budget: Budget | str | os.PathLike[str],
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        share: Fraction | str | None = None,
+        max_items_per_user: int = 100,
+        users: int | None = None,
+        who: str | None = None,
+    ) -> Series:
+        """A new series, which the budget pays for at once. Its terms never change.
+
+        Args:
+            path: A file that does not exist, which only you will be able to read and write. Back it
+                up apart from the budget.
+            periods: How many runs there may be, from 1 to 500. Runs count, and not dates.
+            user: The column of users, whom the budget protects.
+            item: The column of items, or several.
+            budget: What pays for all runs, or where it is.
+            epsilon: Above 0, of all runs together.
+            delta: In (0, 1), likewise; far below one over the number of users.
+            share: In place of these two, the part of the budget's total that this may take.
+            max_items_per_user: How many items of one user may ever count, in all runs together,
+                before they are named. Choose it without looking at the data.
+            users: About how many users there are, if everybody may know that: for a warning.
+            who: Who creates it, for the ledger.
+
+        Raises:
+            InputError: There is such a file, an argument cannot be used, or the budget has not so
+                much left; then nothing was charged.
+
+        Warns:
+            WeakPrivacyWarning: With this epsilon and delta protection is weak, or hardly any.
+        """
+        paying, file = _budget(budget, who), state_file(_path(path))
+        if max_items_per_user is None:
+            raise InputError(
+                "a bound that is picked privately would be another one in each run",
+                "give one, such as 100; choose it without looking at the data",
+                given={"max_items_per_user": None},
+            )
+        made = partial(_facts_of, periods, user, item, max_items_per_user)
+        with phase("Calibrating"):
+            promise = lambda epsilon, delta: made(epsilon, delta).guarantee
+            asked = priced(paying, share, epsilon, delta, promise)
+            facts = made(*asked)
+        warn_of_weakness(*asked, users)
+        file.require_new()
+        account = paying.for_series()
+        account.charge(facts.series, facts.user, facts.guarantee, facts.record())
+        file.create(lambda execute: _create(execute, facts, account))
+        return cls(path, budget=paying)
+
+    @classmethod
+    def recover(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        budget: Budget | str | os.PathLike[str],
+        charge: int | None = None,
+        who: str | None = None,
+    ) -> Series:
+        """A series whose newest file is lost, able to go on; it costs nothing more.
+
+        What the ledger has kept of all answers says which items were named. Nothing more is known
+        of who holds what: so everybody counts as having used all that had accrued by the last run,
+        and what was not yet named begins anew. Of an older file the noisy weights are kept of the
+        items that it had named. Of a file that is not lost, nothing changes.
+
+        Args:
+            path: An older file of the series, such as a backup; or where there is none, a new one.
+            budget: The budget that has paid for it, or where that is.
+            charge: Which charge of the budget has, where it has paid for several and there is no
+                older file.
+            who: Who does it, for the ledger.
+
+        Raises:
+            InputError: The budget has paid for no such series, or for several.
+        """
+        account, file = _account(budget, who), state_file(_path(path))
+        if os.path.lexists(file.identity):
+            self = cls(path, budget=budget, who=who)
+            self._recover_file()
+            return self
+        facts = SeriesFacts.from_json(_paid(account, charge).record["series"])
+
+        def fill(execute: Execute) -> None:
+            _create(execute, facts, account)
+            _recover(StoredSeries(execute), facts, account)
+
+        file.create(fill)
+        return cls(path, budget=budget, who=who)
+
+    @even_unmade
+    def __repr__(self) -> str:
+        terms = self.terms
+        return f"<Series of {terms.periods} runs: epsilon={terms.epsilon!r}, delta={terms.delta!r}>"
+
+    @property
+    def terms(self) -> SeriesTerms:
+        """What it was created with, and what follows: the noise, and the threshold of each run."""
+        return self._facts.terms
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of all lists of all runs together."""
+        return self._facts.guarantee
+
+    # --- a run
+
+    def next(
+        self,
+        rows: Pairs,
+        *,
+        as_of: str | date,
+        k: int | None = None,
+        title: str | None = None,
+        note: str | None = None,
+        random: Bits | None = None,
+    ) -> Release:
+        """Make the next run: the list of all items that were named so far, best first.
+
+        An answer of the same `as_of` is given again, for nothing, whatever the rows are now. Where
+        this is interrupted before it answers, ask again for the same `as_of`.
+
+        Args:
+            rows: The table as it is now, of the same columns: files, or a frame. Rows may have been
+                added, changed or removed since.
+            as_of: As of when it is: a date, or a public text of one line. A run is known by it.
+            k: To have only the k best, by estimates from the noisy weights of all runs.
+            title: What the list is called: a public text of one line.
+            note: A remark for its readers, likewise.
+            random: None: with a seed nothing would be private.
+
+        Raises:
+            InputError: All runs were made, or another is being made; the columns are others, or the
+                rows are where it cannot be read who holds what; or the ledger knows a later run
+                than this file: see `recover`.
+            MemoryError: The library's own message would tell the size of the data.
+        """
+        require_threads()
+        bits = _private(random)
+        if k is not None:
+            require_count("k", k)
+        words = About(title=title, note=note)
+        asked = checked_rows(rows, as_of, self._facts, self._account.terms.dataset)
+        with self._file.writing() as execute:
+            stored = StoredSeries(execute)
+            before = self._settled(stored)
+            known = [run for run in before if run.as_of == asked.about.as_of]
+            if not known:
+                run = self._made(stored, before, asked, bits)
+        if known:
+            return self._given(known[0], k, words, again=True)
+        with phase("Noting the run in the budget"):
+            self._account.note(*self._noted(run), after=_last(before))
+        return self._given(run, k, words, again=False)
+
+    def _settled(self, stored: StoredSeries) -> list[StoredRun]:
+        """All runs, if this is the state after the last one that the ledger knows.
+
+        Where a process ended between the two, an answer was written here, and did not leave: it is
+        noted now.
+        """
+        runs = stored.runs()
+        mine, theirs = _last(runs), _last(self._account.runs(self._facts.series))
+        if mine != theirs:
+            if not runs or theirs != _last(runs[:-1]):
+                raise _refused(runs, theirs)
+            self._account.note(*self._noted(runs[-1]), after=theirs)
+        return runs
+
+    def _made(
+        self, stored: StoredSeries, before: Sequence[StoredRun], asked: CheckedRows, bits: Bits
+    ) -> StoredRun:
+        """Read the rows, make the run, and write it."""
+        _require_another(self.terms, before)
+        if before:
+            asked.require_same(before[-1].columns)
+        asked.check()
+        about = asked.about.made_now()  # before a row is read: a later time would tell of them
+        try:
+            draws = ExactDraws(bits)
+            with phase("Reading the state"):
+                held = stored.held()
+            with asked.rows(draws) as rows, phase("Selecting"):
+                held = before_any_run(rows) if held is None else held
+                after = after_run(self.terms, held, rows, draws)
+            answer = as_json(listed(self._facts, after, self._charge.described, about))
+            return stored.add(str(about.as_of), asked.columns, answer, held, after)
+        except MemoryError:
+            pass
+        raise MemoryError("there is not enough memory for this run. Nothing was released.")
+
+    def _noted(self, run: StoredRun) -> tuple[str, NotedRun, str]:
+        return _noted(self._facts, self._charge.number, run)
+
+    def _given(self, run: StoredRun, k: int | None, words: About, *, again: bool) -> Release:
+        release = from_json(run.answer)
+        about = replace(release.about, title=words.title, note=words.note)
+        day = release.about.made_on
+        before = GivenBefore(self._charge.number, day) if again and day else None
+        return first_of(restated(release, about=about, given_before=before), k)
+
+    # --- what is looked at
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """That of users, and those of items."""
+        return self._facts.user, *self._facts.items
+
+    @property
+    def releases(self) -> list[Release]:
+        """All lists that left, in the order of runs, as the ledger has kept them."""
+        return self.lists()
+
+    def lists(self, k: int | None = None) -> list[Release]:
+        """The same; with k, the k best of each."""
+        runs = _answered(self._account, self._facts.series)
+        return [first_of(from_json(run.answer), k) for run in runs]
+
+    def show(self) -> RenderableType:
+        """Its terms, and how many items each run has named: for `rich.print`."""
+        return rich(self._sheet())
+
+    def __rich__(self) -> RenderableType:
+        return self.show()
+
+    def __str__(self) -> str:
+        return plain_text(self.show())
+
+    def _repr_html_(self) -> str:
+        return html(self._sheet())
+
+    def _sheet(self) -> Any:
+        return sheet_of_series(self._facts, self._charge.described, self.releases)
+
+    # --- after a loss
+
+    def _recover_file(self) -> None:
+        with self._file.writing() as execute:
+            stored = StoredSeries(execute)
+            runs = stored.runs()
+            theirs = _last(self._account.runs(self._facts.series))
+            if theirs in (_last(runs), _last(runs[:-1]) if runs else None):
+                return
+            _recover(stored, self._facts, self._account)
+
+
+def _path(path: object) -> Path:
+    if not isinstance(path, str | os.PathLike) or "://" in os.fspath(path):
+        raise InputError("must be the path of a file", given={"path": ...})
+    return Path(path)
+
+
+def _budget(budget: object, who: str | None) -> Budget:
+    if isinstance(budget, Budget):
+        return budget
+    if budget is None or budget == NOT_A_FILE:
+        raise InputError(
+            "a series needs a budget: it pays for all runs, and shows whether a file is the newest",
+            "name it by {budget}",
+        )
+    return Budget(budget, who=who)  # type: ignore[arg-type]  # it checks
+
+
+def _account(budget: object, who: str | None) -> SeriesAccount:
+    return _budget(budget, who).for_series()
+
+
+def _facts_of(
+    periods: int, user: object, item: object, bound: int, epsilon: float, delta: float
+) -> SeriesFacts:
+    items = [item] if isinstance(item, str) else item
+    names = [user, *items] if isinstance(items, Sequence) else []
+    if len(names) < 2 or len(set(names)) < len(names) or not all(map(_is_name, names)):
+        raise InputError(
+            "must be names of columns, all different", given={"user": user, "item": item}
+        )
+    terms = SeriesTerms(epsilon=epsilon, delta=delta, periods=periods, max_items_per_user=bound)
+    return SeriesFacts(uuid.uuid4().hex, str(user), tuple(map(str, names[1:])), terms)
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name)
+
+
+def _private(random: object) -> Bits:
+    bits = bits_of(random)
+    if not bits.private:
+        raise InputError(
+            "a seeded list is not private, and the budget says that all of a series are",
+            "omit the seed",
+        )
+    return bits
+
+
+def _require_another(terms: SeriesTerms, before: Sequence[StoredRun]) -> None:
+    if len(before) >= terms.periods:
+        raise InputError(
+            "all {n} runs of this series were made",
+            "ask for one of their {as_of} to have it again; for more, create another series, which "
+            "its budget pays for anew",
+            n=terms.periods,
+        )
+
+
+def _last(runs: Sequence[StoredRun] | Sequence[NotedRun]) -> str:
+    return runs[-1].state if runs else NO_RUN
+
+
+def _refused(runs: Sequence[StoredRun], noted: str) -> InputError:
+    """Why this state may not go on, where the ledger notes another as the last."""
+    if noted in {NO_RUN, *(run.state for run in runs)}:
+        return InputError(
+            "the ledger lacks runs of this series: an older copy is in its place",
+            "restore the newest ledger",
+        )
+    return another_copy()
+
+
+def _charge_of(account: SeriesAccount, series: str) -> SeriesCharge:
+    found = account.charges().get(series)
+    if found is None:
+        raise InputError(
+            "the budget of {dataset} has not paid for this series",
+            "name the one that has, by {budget}; if an older copy of it is in its place, restore "
+            "the newest",
+            dataset=in_quotes(account.terms.dataset),
+        )
+    return found
+
+
+def _paid(account: SeriesAccount, charge: int | None) -> SeriesCharge:
+    """The charge of a series of which there is no file."""
+    found = list(account.charges().values())
+    if charge is not None:
+        found = [one for one in found if one.number == charge]
+    if len(found) != 1:
+        raise InputError(
+            "the budget of {dataset} has paid for {several} such series",
+            "say by which charge, as {sl.Budget.show} lists them, or name an older file",
+            dataset=in_quotes(account.terms.dataset),
+            several="several" if found else "no",
+        )
+    return found[0]
+
+
+def _create(execute: Execute, facts: SeriesFacts, account: SeriesAccount) -> None:
+    StoredSeries(execute).create(facts.json_values() | {"budget": account.place})
+
+
+def _noted(
+    facts: SeriesFacts, charge: int, run: StoredRun, *, recovered: bool = False
+) -> tuple[str, NotedRun, str]:
+    """What a ledger notes of a run: of which series, what, and the answer."""
+    noted = NotedRun(run.run, run.state, run.as_of, charge, 0, run.columns, recovered)
+    return facts.series, noted, run.answer
+
+
+def _answered(account: SeriesAccount, series: str) -> list[StoredRun]:
+    """All runs that a ledger knows, each as its last state was."""
+    noted = list({run.run: run for run in account.runs(series)}.values())
+    answers = account.answers(noted)
+    return [
+        StoredRun(run.run, run.as_of, run.columns, run.state, answer)
+        for run, answer in zip(noted, answers, strict=True)
+    ]
+
+
+def _recover(stored: StoredSeries, facts: SeriesFacts, account: SeriesAccount) -> None:
+    """Put what may go on in the place of what is there, and note it.
+
+    It is noted before it is written: where a process ends between the two, it is recovered again.
+    """
+    series = facts.series
+    runs, mine = _answered(account, series), _last(stored.runs())
+    if not runs:
+        return
+    known = {run.state for run in account.runs(series)}
+    if _last(runs) in {run.state for run in stored.runs()[:-1]}:
+        raise _refused(stored.runs(), _last(runs))
+    older = stored.held() if mine in known else None  # of what was never noted nothing is kept
+    answers = [from_json(run.answer) for run in runs]
+    held = after_loss(facts.terms, older, answers, ExactDraws(SystemBits()))
+    made = stored.begin_anew(runs, held)
+    charge = _charge_of(account, series).number
+    account.note(*_noted(facts, charge, made, recovered=True), after=_last(runs))

@@ -1,0 +1,90 @@
+"""Series in the shell: created, asked every week, shown, and recovered from a backup."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import shortlist as sl
+from helpers.budgets import fast_folder
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+
+@pytest.fixture
+def folder(run):
+    """Where there is a budget, and a series that it has paid for."""
+    with fast_folder() as name:
+        made = Path(name)
+        total = ["--epsilon", "3", "--delta", "1e-5", "--protects", "user", "--dataset", "plays"]
+        assert run("budget", "create", made / "plays.budget", *total)[0] == 0
+        status, out, err = run(*create(made, "plays.series"))
+        assert (status, err) == (0, "")
+        assert "A series of 4 runs: 0 made, 4 left" in out
+        yield made
+
+
+def create(folder, name, *more):
+    terms = ["--periods", "4", "--share", "1/2", "--user", "user", "--item", "title"]
+    return ["series", "create", folder / name, *terms, "--budget", folder / "plays.budget", *more]
+
+
+def following(folder, file, week, *more):
+    return ["series", "next", folder / "plays.series", file, "--as-of", f"2026-W{week}", *more]
+
+
+def test_every_week_has_its_list(run, folder, file):
+    status, first, err = run(*following(folder, file, 47, "-k", "5", "--title", "Most played"))
+    assert (status, err) == (0, "")
+    assert first.startswith("Most played\nseries: 5 items of plays, as of 2026-W47")
+    assert "The next run of its series costs nothing more." in first
+    saved, page = folder / "top.json", folder / "top.html"
+    status, _, err = run(
+        *following(folder, file, 48, "-k", "5", "--output", saved, "--report", page)
+    )
+    assert (status, err) == (0, f"Saved as {saved}.\nSaved as {page}.\n")
+    assert sl.load(saved).about.as_of == "2026-W48"
+    assert "as of 2026-W47" in page.read_text()
+    status, again, err = run(*following(folder, file, 47, "--json"))
+    assert (status, "This was answered before, by charge 1" in err) == (0, True)
+    assert '"series"' in again
+    status, out, _ = run("series", "show", folder / "plays.series")
+    assert (status, "2 made, 2 left" in out) == (0, True)
+
+
+def test_an_older_file_is_refused_in_the_words_of_a_shell(run, complaint, folder, file):
+    series = folder / "plays.series"
+    shutil.copy(series, folder / "backup")
+    run(*following(folder, file, 47))
+    shutil.copy(folder / "backup", series)
+    said = complaint(*following(folder, file, 48))
+    assert "it is an older copy, such as a restored backup" in said
+    assert "shortlist series recover makes of this one" in said
+    status, out, _ = run("series", "recover", series, "--budget", folder / "plays.budget")
+    assert (status, "1 made, 3 left" in out) == (0, True)
+    assert run(*following(folder, file, 48))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--share", "1/2", "--epsilon", "1"], "--epsilon 1.0: a share of the budget already says"),
+        (["--epsilon", "9", "--delta", "1e-6"], "Nothing was read and nothing was spent"),
+        (["--periods", "0"], "--periods 0: must be a whole number from 1 to 500"),
+    ],
+)
+def test_what_cannot_be_paid_is_refused(complaint, folder, more, said):
+    words = create(folder, "other", *more)
+    del words[5:7]
+    if "--periods" in more:
+        words = [*words[:3], *words[5:], "--share", "1/4"]
+    assert said in complaint(*words)
+    assert not (folder / "other").exists()
+
+
+def test_columns_are_those_of_the_series(run, complaint, folder, file):
+    assert "No such option: --user" in complaint(*following(folder, file, 47, "--user", "user"))
+    said = complaint("series", "next", folder / "none", file, "--as-of", "1")
+    assert "create it by shortlist series create" in said
+    assert "Missing option" in complaint("series", "next", folder / "plays.series", file)
+    assert run("series")[0] == 2

@@ -1,0 +1,44 @@
+"""Series on invented weeks, which every test can go on with, and look into."""
+
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import shortlist as sl
+from helpers.budgets import created, fast_folder
+from series_kills import COLUMNS, Twin, held_in, same_states, week
+
+TERMS = {"periods": 5, "epsilon": 1.0, "delta": 1e-4, "max_items_per_user": 4, **COLUMNS}
+
+
+class Weekly:
+    """A series and its budget in a folder."""
+
+    def __init__(self, folder, **terms):
+        self.folder = Path(folder)
+        self.path, self.place = self.folder / "plays.series", self.folder / "plays.budget"
+        self.budget = created(self.place, epsilon=10.0, delta=1e-2, dataset="plays")
+        self.series = sl.Series.create(self.path, budget=self.budget, **(TERMS | terms))
+
+    def answered(self, number, **more):
+        """The list of a week."""
+        return self.series.next(week(number), as_of=f"week {number}", **more)
+
+    def as_twin(self, number):
+        """The same, drawn from the bits of that week."""
+        return self.answered(number, random=Twin(number))
+
+    def backup(self, name="backup"):
+        return shutil.copy(self.path, self.folder / name)
+
+    def restore(self, name="backup"):
+        shutil.copy(self.folder / name, self.path)
+
+
+@contextmanager
+def weekly(**terms):
+    with fast_folder() as folder:
+        yield Weekly(folder, **terms)
+
+
+__all__ = ["COLUMNS", "TERMS", "Twin", "Weekly", "held_in", "same_states", "week", "weekly"]
