@@ -56,6 +56,12 @@ def _parser() -> argparse.ArgumentParser:
         help="write there, and leave the results that are kept in bench/results alone",
     )
     parser.add_argument(
+        "--peers",
+        type=Path,
+        metavar="DIR",
+        help="where environments with other libraries are, which ask runs beside this one",
+    )
+    parser.add_argument(
         "--commit",
         default="HEAD^",
         metavar="REV",

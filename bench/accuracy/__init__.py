@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench.accuracy import (
+    ask,
     bounds,
     choice,
     counts,
@@ -39,5 +40,6 @@ PARTS = {
     "floors": Part(lambda asked: floors.measure(asked.runs or 2)),
     "together": Part(lambda asked: together.compare(asked.runs or 3)),
     "intervals": Part(lambda asked: intervals.measure(asked.runs or 10_000)),
+    "ask": Part(lambda asked: ask.measure(asked.runs or 3, asked.peers)),
     "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),
 }

@@ -1,0 +1,67 @@
+"""By Tumult's `Session`, on Spark. The bound on a user's items is chosen by hand."""
+
+import os
+import sys
+
+os.environ["PYSPARK_PYTHON"] = sys.executable
+
+from asking import DELTA, EPSILON, FLOOR, Counts, K, bound, tell
+from pyspark.sql import SparkSession
+from tmlt.analytics import (
+    AddRowsWithID,
+    ApproxDPBudget,
+    KeySet,
+    MaxGroupsPerID,
+    MaxRowsPerGroupPerID,
+    PureDPBudget,
+    QueryBuilder,
+    Session,
+)
+
+
+def floor(path: str, _: str, __: list[str]) -> Counts:
+    """Items of at least about so many users."""
+    budget, unit = ApproxDPBudget(EPSILON, DELTA), AddRowsWithID("user")
+    session = Session.from_dataframe(budget, "rows", _spark().read.parquet(path), unit)
+    bounded = QueryBuilder("rows").enforce(MaxGroupsPerID("item", bound()))
+    bounded = bounded.enforce(MaxRowsPerGroupPerID("item", 1))
+    half = ApproxDPBudget(EPSILON / 2, DELTA)
+    keys = KeySet.from_dataframe(session.evaluate(bounded.get_groups(["item"]), half))
+    counts = session.evaluate(bounded.groupby(keys).count(), PureDPBudget(EPSILON / 2))
+    return [tuple(row) for row in counts.filter(f"count >= {FLOOR}").collect()]
+
+
+def filtered(path: str, condition: str, _: list[str]) -> Counts:
+    """The best items of some rows."""
+    budget, unit = ApproxDPBudget(EPSILON, DELTA), AddRowsWithID("user")
+    session = Session.from_dataframe(budget, "rows", _spark().read.parquet(path), unit)
+    bounded = QueryBuilder("rows").filter(condition).enforce(MaxGroupsPerID("item", bound()))
+    bounded = bounded.enforce(MaxRowsPerGroupPerID("item", 1))
+    half = ApproxDPBudget(EPSILON / 2, DELTA)
+    keys = KeySet.from_dataframe(session.evaluate(bounded.get_groups(["item"]), half))
+    counts = session.evaluate(bounded.groupby(keys).count(), PureDPBudget(EPSILON / 2))
+    return [tuple(row) for row in counts.orderBy("count", ascending=False).limit(K).collect()]
+
+
+def known(path: str, _: str, items: list[str]) -> Counts:
+    """How many users hold each of some items."""
+    budget, unit = ApproxDPBudget(EPSILON, DELTA), AddRowsWithID("user")
+    session = Session.from_dataframe(budget, "rows", _spark().read.parquet(path), unit)
+    bounded = QueryBuilder("rows").enforce(MaxGroupsPerID("item", bound()))
+    bounded = bounded.enforce(MaxRowsPerGroupPerID("item", 1))
+    counts = bounded.groupby(KeySet.from_dict({"item": items})).count()
+    return [tuple(row) for row in session.evaluate(counts, budget).collect()]
+
+
+def _spark() -> SparkSession:
+    return (
+        SparkSession.builder.master("local[2]")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.ui.enabled", "false")
+        .getOrCreate()
+    )
+
+
+if __name__ == "__main__":
+    _spark()  # started before any question is timed
+    tell({"floor": floor, "filter": filtered, "known items": known})
