@@ -36,7 +36,8 @@ def after_run(terms: SeriesTerms, before: Held, rows: pl.DataFrame, draws: Draws
     known = before.users if before.users.width else rows[:0, :1]  # nobody, after a loss
     users, of_users = _coded(known, rows[:, :1])
     items, of_items = _coded(before.items, rows[:, 1:])
-    state = Week(terms, before.state, of_users, of_items, draws).made()
+    pairs = np.sort(of_users << 32 | of_items)  # so that what a user holds is found sooner
+    state = Week(terms, before.state, pairs >> 32, pairs & (2**32 - 1), draws).made()
     return Held(users, items, state).in_order()
 
 

@@ -28,12 +28,10 @@ def _nothing() -> Ints:
 
 def places_among(codes: Ints, items: Ints) -> Ints:
     """Where each of the items stands among codes, none twice; -1 where it does not."""
-    if not len(codes):
-        return np.full(len(items), -1, np.int64)
-    order = np.argsort(codes)
-    at = np.searchsorted(codes, items, sorter=order)
-    found = order[np.minimum(at, len(order) - 1)]
-    return np.where(codes[found] == items, found, -1)
+    places = np.full(max(codes.max(initial=-1), items.max(initial=-1)) + 1, -1, np.int64)
+    places[codes] = np.arange(len(codes))
+    found: Ints = places[items]
+    return found
 
 
 def slots_of_items(slots: Ints, coded: Callable[[Ints], Ints]) -> Ints:
