@@ -221,6 +221,17 @@ def test_a_series_that_cannot_be_paid_or_made_is_not_created(tmp_path, terms, sa
     assert columns(budget, "number") == []
 
 
+def test_what_was_paid_goes_on_where_another_budget_continues_its_own(plays):
+    plays.answered(1)
+    terms = {"epsilon": 1.0, "delta": 1e-4, "continues": plays.budget, "reason": "a new year"}
+    sl.Budget.create(plays.folder / "next.budget", dataset="plays-2", **terms)
+    plays.answered(2)
+    assert len(plays.series.releases) == 2
+    assert plays.budget.verify() == []
+    another = TERMS | {"budget": plays.budget}
+    refusal(lambda: sl.Series.create(plays.folder / "other", **another), "continues")
+
+
 def test_what_exists_is_not_created_again(plays):
     create = partial(sl.Series.create, plays.path, budget=plays.budget, **TERMS)
     refusal(create, "exists, and its state is never overwritten")

@@ -8,7 +8,7 @@ import numpy as np
 
 from shortlist.mechanisms.mechanism import Selection, score_digits
 from shortlist.questions import ListSoFar
-from shortlist.release.json_values import LoadedMechanism
+from shortlist.release.json_values import LoadedMechanism, name_of
 from shortlist.release.making import make_release, restated
 from shortlist.release.release import Release
 from shortlist.series.weekly_run import estimates
@@ -55,7 +55,7 @@ def first_of(release: Release, k: int | None) -> Release:
         items=frame.head(k),
         scores=None if release.scores is None else release.scores[:k],
         guarantee=release.guarantee,
-        mechanism=LoadedMechanism("WeeklyGaussian", made),
+        mechanism=LoadedMechanism(name_of(release.mechanism), made),
         budget=release.budget,
         about=release.about,
     )
