@@ -98,7 +98,8 @@ class Cell:
         epsilon: Of the budget.
         k: How many items.
         ways: Of each mechanism by itself, at full budget.
-        settings: By the choice's share of epsilon; empty where there is no choice.
+        settings: By the choice's share of epsilon, the default's too; empty where there is no
+            choice.
         alone: Of the mechanism where there is no choice.
     """
 
@@ -192,8 +193,11 @@ def _cells(name: str, epsilon: float, runs: _Runs) -> Iterator[Cell]:
     ways = {"as a whole": runs.whole(epsilon), "noise once": runs.once(epsilon)}
     wholes = {share: runs.whole(epsilon * (1 - share)) for share in SHARES}
     for delta in DELTAS:
-        every = {share: JointOrPeel(delta=delta, choice_share=share, **asked) for share in SHARES}
         default, known = JointOrPeel(delta=delta, **asked), dict(ways)
+        every = {share: JointOrPeel(delta=delta, choice_share=share, **asked) for share in SHARES}
+        every[default.share] = default
+        if default.share not in wholes:
+            wholes[default.share] = runs.whole(default.joint_epsilon)
         if delta:
             known["peeling"] = runs.peeled(Peeling(delta=delta, **asked).local_epsilon)
         if not default.chooses:

@@ -386,15 +386,25 @@ def test_many_picks_make_use_of_a_delta(k):
 
 def test_for_one_release_of_many_all_is_of_bounded_range():
     given = {"k": 20, "epsilon": 1.0, "accounting": Accounting.ZCDP}
-    assert JointOrPeel(**given).cost.rho == pytest.approx(0.15**2 / 8 + 0.85**2 / 8)
+    share = 0.4 / math.sqrt(20)
+    assert JointOrPeel(**given).cost.rho == pytest.approx((share**2 + (1 - share) ** 2) / 8)
     text = " ".join(JointOrPeel(**given, delta=1e-6).explain())
     assert "picked as a whole" in text
     assert "by the exponential mechanism" in text
 
 
+@pytest.mark.parametrize(
+    ("delta", "shares"), [(0.0, {9: 0.1, 900: 0.01}), (1e-6, {5: 0.15, 16: 0.1, 100: 0.04})]
+)
+def test_the_more_items_the_less_the_choice_takes(delta, shares):
+    for k, share in shares.items():
+        assert JointOrPeel(k=k, epsilon=1.0, delta=delta).share == pytest.approx(share)
+    assert JointOrPeel(k=900, epsilon=1.0, delta=delta, choice_share=0.2).share == 0.2
+
+
 def test_the_threshold_has_a_default():
     assert JointOrPeel(k=20, epsilon=1.0).switch_at == 7
-    assert JointOrPeel(k=25, epsilon=1.0, delta=1e-6).switch_at == -2
+    assert JointOrPeel(k=25, epsilon=1.0, delta=1e-6).switch_at == -5
     assert JointOrPeel(k=4, epsilon=1.0, delta=1e-9).switch_at == -1  # it buys little
     assert JointOrPeel(k=3, epsilon=1.0, threshold=-7.5).switch_at == -7.5
 

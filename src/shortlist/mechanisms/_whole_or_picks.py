@@ -73,7 +73,6 @@ class WholeOrPicks(Mechanism):
     Class attributes:
         lists: What is drawn as a whole.
         noun: What such lists are called.
-        usual: The parameters of the choice.
     """
 
     k: Whole
@@ -85,9 +84,13 @@ class WholeOrPicks(Mechanism):
 
     lists: ClassVar[type[ListsBySlack]]
     noun: ClassVar[str]
-    usual: ClassVar[UsualChoice]
     evidence: ClassVar[type] = PublicCounts
     reads_unit: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def usual(self) -> UsualChoice:
+        """The parameters of the choice."""
 
     @property
     def chooses(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -39,29 +40,35 @@ class JointOrPeel(WholeOrPicks):
         k: How many items, at least 1.
         epsilon: Above 0.
         delta: In [0, 1). The guarantee is pure with 0, or with so few items that delta buys little.
-        choice_share: The choice's share of epsilon; None for 0.15 where a delta is used, and 0.1
-            where not. These and the thresholds were measured, see `bench/results/choice.md`.
+        choice_share: The choice's share of epsilon; None for 0.4/sqrt(k), at most 0.15, where a
+            delta is used, and 0.3/sqrt(k), at most 0.1, where not. These and the thresholds were
+            measured, see `bench/results/choice.md`.
         threshold: Items are picked one by one where the noisy logarithm is at least this; None for
-            -2 where a delta is used, and k/2 - 3 where not. Where one is given, there is
+            -sqrt(k) where a delta is used, and k/2 - 3 where not. Where one is given, there is
             a choice from 2 items on.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
     >>> mechanism = JointOrPeel(k=20, epsilon=1.0, delta=1e-6)
-    >>> mechanism.joint_epsilon, round(mechanism.local_epsilon, 4)
-    (0.85, 0.1015)
+    >>> round(mechanism.joint_epsilon, 4), round(mechanism.local_epsilon, 4)
+    (0.9106, 0.1048)
     >>> JointOrPeel(k=2, epsilon=1.0).local_epsilon
     0.5
     """
 
     lists: ClassVar[type[ListsBySlack]] = Sequences
     noun: ClassVar[str] = "sequences"
-    usual: ClassVar[UsualChoice] = UsualChoice(0.15, 0.1, -2.0)
     derived: ClassVar[tuple[str, ...]] = (
         "choice_epsilon",
         "switch_at",
         "joint_epsilon",
         "local_epsilon",
     )
+
+    @property
+    def usual(self) -> UsualChoice:
+        """Shares fall with k: the logarithm is further from the threshold if more are asked for."""
+        root = math.sqrt(self.k)
+        return UsualChoice(min(0.4 / root, 0.15), min(0.3 / root, 0.1), -root)
 
     @property
     def joint_epsilon(self) -> float:

@@ -56,7 +56,6 @@ class SetOrPeel(WholeOrPicks):
 
     lists: ClassVar[type[ListsBySlack]] = Subsets
     noun: ClassVar[str] = "sets"
-    usual: ClassVar[UsualChoice] = UsualChoice(0.15, 0.1, -10.0)
     names_sets: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = (
         "choice_epsilon",
@@ -64,6 +63,11 @@ class SetOrPeel(WholeOrPicks):
         "set_epsilon",
         "local_epsilon",
     )
+
+    @property
+    def usual(self) -> UsualChoice:
+        """The same for every k."""
+        return UsualChoice(0.15, 0.1, -10.0)
 
     @property
     def set_epsilon(self) -> float:
