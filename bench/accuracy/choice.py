@@ -187,8 +187,9 @@ def _grid(cells: Sequence[Cell]) -> pl.DataFrame:
 def _frame(cells: Sequence[Cell]) -> pl.DataFrame:
     """One row for each cell."""
     rows = []
+    usual = {(k, delta): _default(k, delta) for k, delta in product(SIZES, DELTAS)}
     for cell in cells:
-        default = _default(cell.k, cell.delta)
+        default = usual[cell.k, cell.delta]
         row: dict[str, object] = {name: getattr(cell, name) for name in CELL}
         setting = cell.settings.get(default.share)
         row["ln W"] = setting and setting.log_w

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -88,6 +89,11 @@ class Setting:
         return self.whole.or_else(self.rest, self.chance(threshold))
 
 
+@cache
+def _mechanism(k: int, epsilon: float, delta: float) -> JointOrPeel:
+    return JointOrPeel(k=k, epsilon=epsilon, delta=delta)
+
+
 @dataclass(frozen=True)
 class Cell:
     """A histogram, a budget and a k, with errors.
@@ -115,7 +121,7 @@ class Cell:
         """Of `JointOrPeel` as it is, or with another share or threshold."""
         if self.alone is not None:
             return self.alone
-        default = JointOrPeel(k=self.k, epsilon=self.epsilon, delta=self.delta)
+        default = _mechanism(self.k, self.epsilon, self.delta)
         setting = self.settings[default.share if share is None else share]
         return setting.errors(default.switch_at if threshold is None else threshold)
 
@@ -193,7 +199,7 @@ def _cells(name: str, epsilon: float, runs: _Runs) -> Iterator[Cell]:
     ways = {"as a whole": runs.whole(epsilon), "noise once": runs.once(epsilon)}
     wholes = {share: runs.whole(epsilon * (1 - share)) for share in SHARES}
     for delta in DELTAS:
-        default, known = JointOrPeel(delta=delta, **asked), dict(ways)
+        default, known = _mechanism(runs.k, epsilon, delta), dict(ways)
         every = {share: JointOrPeel(delta=delta, choice_share=share, **asked) for share in SHARES}
         every[default.share] = default
         if default.share not in wholes:
