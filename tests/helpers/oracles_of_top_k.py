@@ -41,7 +41,7 @@ class Numbers:
         self.k, self.bound = mechanism.k, mechanism.max_items_per_user
         self.lost = mechanism.delta / 4
         self.route, self.local = mechanism.route_epsilon, mechanism.local_epsilon
-        rho = mechanism.rho
+        rho, self.lost_in_rounds = mechanism._rounds
         self.choice = math.sqrt(8 * CHOICE * rho)
         self.rho = rho * (1 - 2 * CHOICE)
         self.sigma = 1 / math.sqrt(2 * self.rho)
@@ -68,7 +68,7 @@ class Numbers:
         for d in range(1, self.bound + 1):
             cap = min(1, REACH / math.sqrt(d))
             weight = (first / math.sqrt(d) + (so_far - first) * cap) / so_far
-            asked.append(weight + self.noise(r) * upper(self.lost * self.losses[r] / d))
+            asked.append(weight + self.noise(r) * upper(self.lost_in_rounds * self.losses[r] / d))
         return max(asked)
 
 

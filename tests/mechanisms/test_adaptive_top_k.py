@@ -158,9 +158,13 @@ def test_shares_of_zcdp_are_those_of_the_note(k, epsilon, delta):
         assert k * mechanism.local_epsilon**2 / 8 == pytest.approx(mechanism.rho, rel=1e-9)
         in_choices = 2 * mechanism._choice_epsilon**2 / 8
         in_gaussians = 1 / (2 * mechanism.sigma**2)
-        assert in_choices == pytest.approx(0.04 * mechanism.rho, rel=1e-9)
-        assert in_choices + in_gaussians == pytest.approx(mechanism.rho, rel=1e-9)
-        assert in_choices + in_gaussians <= mechanism.rho * (1 + 1e-12)
+        rho = mechanism._rounds.rho
+        assert in_choices == pytest.approx(0.04 * rho, rel=1e-9)
+        assert in_choices + in_gaussians == pytest.approx(rho, rel=1e-9)
+        assert in_choices + in_gaussians <= rho * (1 + 1e-12)
+    assert by_rho._rounds == (by_rho.rho, by_rho.threshold_delta)
+    assert exact._rounds.rho >= exact.rho
+    assert exact._rounds.lost >= exact.threshold_delta
 
 
 def test_what_is_derived():
@@ -189,7 +193,7 @@ def test_an_item_of_one_user_alone_passes_some_threshold_with_what_is_lost_at_mo
             weight = (parts[0] / math.sqrt(d) + (so_far - parts[0]) * cap) / so_far
             lost += d * ndtr((weight - threshold) / (sigma * math.sqrt(sum(parts) / so_far)))
         passed.append(lost)
-    assert 0.5 * mechanism.threshold_delta < max(passed) <= mechanism.threshold_delta
+    assert 0.5 * mechanism._rounds.lost < max(passed) <= mechanism._rounds.lost
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -39,11 +39,14 @@ from shortlist.privacy.accountant import (
     BoundedRange,
     Composition,
     EitherStage,
+    LossStage,
+    OwnItemsStage,
     Stage,
+    Stages,
     ThresholdDelta,
 )
-from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule
-from shortlist.privacy.accountant.fitting import largest_within, normal_noise
+from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule, with_a_stop
+from shortlist.privacy.accountant.fitting import largest_between, largest_within
 from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
 
 _ROUTE = 0.025  # of the zCDP, for the choice between the two ways
@@ -53,6 +56,19 @@ _SLACK = 6.0  # by how many local epsilons a lead has to be larger than what "no
 _EXPECTED_GAIN = 3.0
 _MARGINS = 1.5, 1.0, 0.5  # standard deviations, above which the k-th best is safe
 _RANKED = 2  # times k: of what was found, no more are measured
+_HALVINGS = 6  # of what may be lost in rounds, which is then within 1.2 % of delta
+
+
+class _Rounds(NamedTuple):
+    """What rounds and ranks may cost, beside the choice.
+
+    Attributes:
+        rho: The zCDP of both.
+        lost: The probability that an item is named of a user who alone holds all items of theirs.
+    """
+
+    rho: float
+    lost: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,8 +123,9 @@ class AdaptiveTopK(InRounds):
     A selection has the noisy counts, if there are any; a release does not.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by the worst case of all
-    stages together, whichever way was taken. threshold_share of delta bounds the probability of
-    naming an item that one user alone holds.
+    stages together, whichever way was taken. threshold_share of delta bounds the probability that
+    picks name an item which one user alone holds. In rounds, a user who alone holds some items
+    spends delta on these, and less on the noise in the others' items: all users are looked at.
 
     Source: of this project; picks are those of Durfee & Rogers (2019), Algorithm 1. Proof notes:
     `docs/proofs/adaptive-top-k.md`, `docs/proofs/accountant.md`.
@@ -118,7 +135,7 @@ class AdaptiveTopK(InRounds):
         epsilon: Above 0.
         delta: In (0, 1).
         max_items_per_user: The most items of one user that count in the rounds.
-        threshold_share: The share of delta that pays for the thresholds.
+        threshold_share: The share of delta that may be lost in picks; in zCDP, in rounds too.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
 
     >>> mechanism = AdaptiveTopK(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100)
@@ -150,7 +167,7 @@ class AdaptiveTopK(InRounds):
 
     @property
     def threshold_delta(self) -> float:
-        """The probability granted to naming an item that one user alone holds."""
+        """The probability granted to picking an item that one user alone holds."""
         return self.delta * self.threshold_share
 
     @cached_property
@@ -165,24 +182,67 @@ class AdaptiveTopK(InRounds):
 
     @cached_property
     def rho(self) -> float:
-        """The zCDP of each way, beside the choice."""
+        """The zCDP of picks, beside the choice: what each way may cost at the same loss."""
         by_rho = self._by_rho * (1 - _ROUTE) * (1 - 2.0**-50)
         if self.accounting is Accounting.ZCDP:
             return by_rho
         return largest_within(
-            self._stages,
+            lambda rho: self._choice_and((self._picking(rho),), self._ranking_in(rho).stages),
             epsilon=self.epsilon,
             delta=self.delta,
             by_rho=by_rho,
             own_items=ThresholdDelta(self.threshold_delta),
         )
 
-    def _stages(self, rho: float) -> tuple[Stage, ...]:
-        """The choice, and the larger of both ways, where these cost so much zCDP."""
-        picks = BoundedRange(bounded_range_epsilon(self.k, rho), self.k)
+    @cached_property
+    def _rounds(self) -> _Rounds:
+        """The zCDP of rounds and ranks, and what is lost in rounds.
+
+        Users whose items others hold too lose nothing in rounds, so that these may cost more than
+        picks; then users who alone hold some limit what is lost.
+        """
+        same = _Rounds(self.rho, self.threshold_delta)
+        if self.accounting is Accounting.ZCDP:
+            return same
+        rho = largest_within(
+            lambda rho: self._composed(_Rounds(rho, 0.0)).stages,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            by_rho=self.rho,
+        )
+
+        def fits(lost: float) -> bool:
+            return self._composed(_Rounds(rho, lost)).delta(self.epsilon) <= self.delta
+
+        if not fits(same.lost):
+            return same
+        lost = largest_between(same.lost, self.delta, fits, halvings=_HALVINGS)
+        return _Rounds(rho, lost)
+
+    def _choice_and(self, picks: Stages, rounds: Stages) -> Stages:
+        return BoundedRange(self.route_epsilon), EitherStage(picks, rounds)
+
+    def _picking(self, rho: float) -> Stage:
+        return BoundedRange(bounded_range_epsilon(self.k, rho), self.k)
+
+    def _ranking_in(self, rho: float, lost: float = 0.0) -> Composition:
+        """Rounds that may stop, and the choices of clipping bounds among what follows them."""
+        release = RoundsRelease(gaussian_sigma(_in_gaussians(rho)), lost)
+        rounds = with_a_stop(release, self._first, self.max_items_per_user)
         choice = BoundedRange(bounded_range_epsilon(1, rho * _CHOICE), _CHOICES)
-        gaussians = normal_noise(_in_gaussians(rho))
-        return BoundedRange(self.route_epsilon), EitherStage((picks,), (gaussians, choice))
+        return replace(rounds, stages=(*rounds.stages, choice))
+
+    @property
+    def _first(self) -> float:
+        """The share of the first round, or a little less than that."""
+        return round_down(self.design.schedule.spent(1)) * (1 - 2.0**-40)
+
+    def _composed(self, rounds: _Rounds) -> Composition:
+        """The choice, and both ways, each with what may be lost on it alone."""
+        of_rounds = self._ranking_in(*rounds)
+        picks = LossStage(self.threshold_delta), self._picking(self.rho)
+        stages = self._choice_and(picks, (OwnItemsStage(), *of_rounds.stages))
+        return Composition(stages, of_rounds.own_items)
 
     @cached_property
     def cost(self) -> Cost:
@@ -190,8 +250,9 @@ class AdaptiveTopK(InRounds):
         picks = Pure.bounded_range(self.local_epsilon) * self.k
         choice = Pure.bounded_range(self._choice_epsilon) * _CHOICES
         ways = privacy.max(picks, ZCDP(self._in_gaussians) + choice)
-        by_rho = Pure.bounded_range(self.route_epsilon) + ways + ZCDP(0.0, self.threshold_delta)
-        composition = Composition(self._stages(self.rho), ThresholdDelta(self.threshold_delta))
+        lost = max(self.threshold_delta, self._rounds.lost)
+        by_rho = Pure.bounded_range(self.route_epsilon) + ways + ZCDP(0.0, lost)
+        composition = self._composed(self._rounds)
         return cost_of_release(self.accounting, composition, by_rho, self.epsilon)
 
     @cached_property
@@ -201,11 +262,11 @@ class AdaptiveTopK(InRounds):
 
     @cached_property
     def _choice_epsilon(self) -> float:
-        return bounded_range_epsilon(1, self.rho * _CHOICE)
+        return bounded_range_epsilon(1, self._rounds.rho * _CHOICE)
 
     @property
     def _in_gaussians(self) -> float:
-        return _in_gaussians(self.rho)
+        return _in_gaussians(self._rounds.rho)
 
     # --- what is told of it
 
@@ -214,7 +275,7 @@ class AdaptiveTopK(InRounds):
         """The rounds, among users of at most `max_items_per_user` items."""
         return Search.of(
             self.design.schedule,
-            RoundsRelease(gaussian_sigma(self._in_gaussians), self.threshold_delta),
+            RoundsRelease(gaussian_sigma(self._in_gaussians), self._rounds.lost),
             self.max_items_per_user,
             self.design.grid,
             _EXPECTED_GAIN,

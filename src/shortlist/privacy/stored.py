@@ -116,8 +116,10 @@ def _kinds_of_parts() -> dict[str, type]:
         "EitherStage": accountant.EitherStage,
         "GaussianStage": accountant.GaussianStage,
         "Lost": accountant.ThresholdDelta,
+        "LossStage": accountant.LossStage,
         "NovelInRounds": accountant.ItemsInRounds,
         "NovelItems": accountant.ItemsByThreshold,
+        "OwnItemsStage": accountant.OwnItemsStage,
         "PureStage": accountant.PureStage,
         "Threshold": accountant.Threshold,
     }

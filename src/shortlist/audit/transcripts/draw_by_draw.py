@@ -19,13 +19,17 @@ from shortlist.privacy.accountant import (
     Composition,
     EitherStage,
     GaussianStage,
+    LossStage,
+    OwnItemsStage,
     PureStage,
     Stage,
+    Stages,
     ThresholdDelta,
 )
 from shortlist.privacy.accountant.after_choice import AfterChoice
 from shortlist.privacy.accountant.cost_of_rounds import ItemsInRounds
 from shortlist.privacy.accountant.items_of_one_user import ItemsOfOneUser
+from shortlist.privacy.accountant.stages import names_own_items, with_loss
 from shortlist.privacy.combined_costs import Either, Sum
 from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Approximate, Cost, Pure
@@ -65,6 +69,7 @@ class Claimed:
         ranges: Of exponential mechanisms.
         pures: Of draws of which only the largest loss is known.
         kept: The least share of the squared norm that the user's own items take from others.
+        lost: The mass that is lost on this way, whoever the user is.
     """
 
     on_weights: float = 0.0
@@ -72,6 +77,7 @@ class Claimed:
     ranges: tuple[float, ...] = ()
     pures: tuple[float, ...] = ()
     kept: float = 1.0
+    lost: float = 0.0
 
     def and_then(self, stage: Stage) -> Iterator[Claimed]:
         match stage:
@@ -87,6 +93,10 @@ class Claimed:
                 yield replace(self, ranges=self.ranges + (stage.epsilon,) * stage.times)
             case PureStage():
                 yield replace(self, pures=self.pures + (stage.epsilon,) * stage.times)
+            case LossStage():
+                yield replace(self, lost=self.lost + stage.delta)
+            case OwnItemsStage():
+                yield self
 
     def parts(self, spent: Spent, shared: float) -> list[PartOfClaim]:
         """Hold what is claimed of each kind of draw against what is spent, at this share."""
@@ -115,7 +125,7 @@ class Claimed:
     def most(self, shared: float, lost: float) -> Spent:
         """All that is claimed, as if it were spent."""
         noise = self.on_weights * shared + self.squares
-        return Spent(noise, self.ranges, self.pures, lost)
+        return Spent(noise, self.ranges, self.pures, self.lost + lost)
 
 
 def _picks_one_by_one(limits: list[float], losses: list[float]) -> Iterator[PartOfClaim]:
@@ -130,10 +140,13 @@ def ways_of(cost: Cost) -> list[Claimed]:
     """The ways through a mechanism whose cost knows its stages; none, where it does not."""
     if isinstance(cost, Pure | Either) or not isinstance(cost, Composed):
         return []
-    composition = cost.composition
+    return _ways(cost.composition, cost.composition.stages)
+
+
+def _ways(composition: Composition, stages: Stages) -> list[Claimed]:
+    """The ways through stages of a composition, or those of one kind of user."""
     choice = (composition.choice,) if isinstance(composition, AfterChoice) else ()
-    start = Claimed(ranges=choice, kept=_kept(composition))
-    return list(_after(start, composition.stages))
+    return list(_after(Claimed(ranges=choice, kept=_kept(composition)), stages))
 
 
 def _kept(composition: Composition) -> float:
@@ -247,9 +260,12 @@ class _Paths:
         composition = cost.composition
         if cost.lost and not composition.lost:
             yield PartOfClaim("mass is lost that no stage has", 0.0, cost.lost)
-        for way in self.ways:
-            for shared, lost in _corners(composition.own_items):
-                delta = certain_delta(way.most(shared, lost), at)
+        for shared, lost in _corners(composition.own_items):
+            stages, beside = composition.stages, lost
+            if names_own_items(stages):
+                stages, beside = with_loss(stages, lost), 0.0
+            for way in _ways(composition, stages):
+                delta = certain_delta(way.most(shared, beside), at)
                 yield PartOfClaim("delta of stages", mechanism.delta, delta)
 
     def _never_asked(self) -> Iterator[PartOfClaim]:

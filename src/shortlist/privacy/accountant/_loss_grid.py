@@ -273,7 +273,7 @@ def _ranges(stages: Stages) -> Iterator[BoundedRange | PureStage]:
     for stage in stages:
         if isinstance(stage, EitherStage):
             yield from _ranges(stage.first + stage.second)
-        elif not isinstance(stage, GaussianStage):
+        elif isinstance(stage, BoundedRange | PureStage):
             yield stage
 
 

@@ -25,6 +25,8 @@ from shortlist.privacy.accountant.stages import (
     BoundedRange,
     EitherStage,
     GaussianStage,
+    LossStage,
+    OwnItemsStage,
     PureStage,
     Spread,
     Stage,
@@ -32,7 +34,9 @@ from shortlist.privacy.accountant.stages import (
     has_weights,
     is_gaussian,
     mu_of,
+    names_own_items,
     spread_of,
+    with_loss,
     without_weights,
 )
 from shortlist.privacy.rounding import largest_of_blocks
@@ -98,7 +102,7 @@ class Valuation:
             case BoundedRange() | PureStage():
                 steps = max(self.grid.steps(stage.epsilon), 1)
                 return type(stage)(steps * self.grid.step, stage.times)
-            case GaussianStage():
+            case GaussianStage() | LossStage() | OwnItemsStage():
                 return stage
 
     def _then(self, before: Before, stage: Stage) -> Before:
@@ -125,11 +129,16 @@ class Valuation:
                 ]
                 values = [self.grid.extended(way, window) for way in ways]
                 return Profile(window.first, np.maximum(*values))
+            case LossStage():
+                # From below, there may be none.
+                lost = stage.delta if self.grid.up else 0.0
+                kept = self.grid.extended(self._after(rest, shared, before), window)
+                return Profile(window.first, np.minimum(kept + lost, 1.0))
+            case OwnItemsStage():
+                raise AssertionError  # it was made into mass that is lost, user by user
             case GaussianStage():
                 inner = self._after(rest, shared, self._then(before, stage))
-                if (mu := mu_of((stage,), shared)) == 0:
-                    return Profile(window.first, self.grid.extended(inner, window))
-                return gaussians.apply(self.grid, inner, mu * self._rounding, window)
+                return self._of_noise(mu_of((stage,), shared), inner, window)
             case BoundedRange():
                 return self.of_ranges(stage, rest, shared, before)
             case PureStage():
@@ -137,6 +146,11 @@ class Valuation:
                 for part in zip(*self._steps(stage, before, self._spread(rest)), strict=True):
                     profile = apply_pure(self.grid, profile, stage, Window(*map(int, part)))
                 return profile
+
+    def _of_noise(self, mu: float, inner: Profile, window: Window) -> Profile:
+        if mu == 0:
+            return Profile(window.first, self.grid.extended(inner, window))
+        return gaussians.apply(self.grid, inner, mu * self._rounding, window)
 
     def of_ranges(
         self, stage: BoundedRange, rest: Stages, shared: float, before: Before
@@ -235,7 +249,11 @@ class ValuesAtEpsilon:
 
     def value_beside(self, shared: float, lost: float) -> float:
         """The delta of a user whose own items may be named depending on all else."""
-        return min(lost + self.value(shared, 0.0), 1.0)
+        if not names_own_items(self.stages):
+            return min(lost + self.value(shared, 0.0), 1.0)
+        valuation = self._valuation(0.0)
+        profile = valuation.value(with_loss(self.stages, lost), shared)
+        return valuation.grid.at(profile, 0.0)
 
     def _reading(self, shared: float, lost: float) -> ValueFunction:
         if is_gaussian(self.stages):

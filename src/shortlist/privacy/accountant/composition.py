@@ -28,10 +28,13 @@ from shortlist.privacy.accountant.stages import (
     as_stages,
     farthest_of,
     is_gaussian,
+    lost_of,
     mu_of,
     n_branches,
+    names_own_items,
     operations_of,
     rho_of,
+    with_loss,
     without_pure_ways,
 )
 from shortlist.privacy.rounding import round_up
@@ -85,8 +88,12 @@ class Composition:
     def lost(self) -> float:
         """The mass that its zCDP leaves out: the probability to name an item of one user alone."""
         if isinstance(self.own_items, ItemsOfOneUser):
-            return float(self.own_items.cases.lost[-1])
-        return 0.0 if self.own_items is None else self.own_items.delta
+            own = float(self.own_items.cases.lost[-1])
+        else:
+            own = 0.0 if self.own_items is None else self.own_items.delta
+        inside = names_own_items(self.merged)
+        in_stages = lost_of(with_loss(self.merged, own if inside else 0.0))
+        return in_stages + (0.0 if inside else own)
 
     @cached_property
     def is_feasible(self) -> bool:
@@ -106,11 +113,11 @@ class Composition:
             raise InputError("must be at least 0", given={"epsilon": epsilon})
         if isinstance(self.own_items, ItemsOfOneUser):
             return self._worst(self.own_items, self.own_items.cases, epsilon, fineness)
-        lost = 0.0 if self.own_items is None else self.own_items.delta
-        known = self._by_zcdp(epsilon, lost)
+        known = self._by_zcdp(epsilon, self.lost)
         if not self._is_worth_a_grid(epsilon) or epsilon >= self._farthest:
             return known
-        stages = without_pure_ways(self.merged, epsilon)
+        lost = 0.0 if self.own_items is None else self.own_items.delta
+        stages = without_pure_ways(with_loss(self.merged, 0.0), epsilon)
         value = lost + values_at_epsilon(stages, epsilon, fineness, self.rho).value(1.0, 0.0)
         return min(value * (1 + self._rounding) + _LEAST, known)
 
@@ -126,7 +133,7 @@ class Composition:
     def _worst(self, own: ItemsOfOneUser, cases: Cases, epsilon: float, fineness: float) -> float:
         if not len(cases.lost):
             return 0.0
-        known = self._by_zcdp(epsilon, float(cases.lost[-1]))
+        known = self._by_zcdp(epsilon, self.lost)
         if not self._is_worth_a_grid(epsilon):
             return known
         readings = values_at_epsilon(self.merged, epsilon, fineness, self.rho)
@@ -155,7 +162,7 @@ class Composition:
             rest = epsilon - moved
             if is_gaussian(self.merged):
                 return float(gaussian_curve(rest, mu_of(self.merged, shared), up=False))
-            stages = without_pure_ways(self.merged, rest)
+            stages = without_pure_ways(with_loss(self.merged, 0.0), rest)
             values = valuation(stages, rest, fineness, self.rho, 0.0, up=False)
             profile = values.value(stages, shared)
             return float(profile.values[-profile.first])

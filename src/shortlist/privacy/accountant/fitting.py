@@ -171,13 +171,16 @@ def largest_after(
     for _ in range(_TRIES):
         good, bad = parameter * _LESS, parameter
         if fits(good):
-            return _between(fits, good, bad)
+            return largest_between(good, bad, fits, halvings=_HALVINGS)
         parameter = good
     return 0.0
 
 
-def _between(fits: Callable[[float], bool], good: float, bad: float) -> float:
-    for _ in range(_HALVINGS):
+def largest_between(
+    good: float, bad: float, fits: Callable[[float], bool], *, halvings: int
+) -> float:
+    """A parameter that fits, from one that does to one that does not, by so many halvings."""
+    for _ in range(halvings):
         middle = (good + bad) / 2
         good, bad = (middle, bad) if fits(middle) else (good, middle)
     return good

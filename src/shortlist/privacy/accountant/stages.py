@@ -96,6 +96,39 @@ class GaussianStage:
 
 
 @dataclass(frozen=True)
+class LossStage:
+    """Mass that is lost here, however that depends on the rest.
+
+    Attributes:
+        delta: The mass, on either side at most.
+    """
+
+    delta: float
+
+    def __post_init__(self) -> None:
+        _require(0 <= self.delta < 1, "delta", self.delta)
+
+    @property
+    def spread(self) -> Spread:
+        """What is left has the same loss as before."""
+        return Spread()
+
+
+@dataclass(frozen=True)
+class OwnItemsStage:
+    """Here an item that one user alone holds may be named, and nowhere else.
+
+    That is a `LossStage` of as much as the composition's `own_items` say of each kind of user: on
+    one way of a branch it costs nothing on the other.
+    """
+
+    @property
+    def spread(self) -> Spread:
+        """As that of mass that is lost."""
+        return Spread()
+
+
+@dataclass(frozen=True)
 class EitherStage:
     """A branch: one of two ways to go on, chosen by what was released before.
 
@@ -114,7 +147,9 @@ class EitherStage:
         return Spread(max(s.variance for s in both), max(s.farthest for s in both))
 
 
-Stage: TypeAlias = BoundedRange | PureStage | GaussianStage | EitherStage
+Stage: TypeAlias = (
+    BoundedRange | PureStage | GaussianStage | LossStage | OwnItemsStage | EitherStage
+)
 Stages: TypeAlias = tuple[Stage, ...]
 
 
@@ -179,6 +214,40 @@ def without_weights(stages: Stages) -> Stages:
     )
 
 
+def names_own_items(stages: Stages) -> bool:
+    """Whether a stage says where items of one user alone may be named."""
+    return any(
+        names_own_items(stage.first + stage.second)
+        if isinstance(stage, EitherStage)
+        else isinstance(stage, OwnItemsStage)
+        for stage in stages
+    )
+
+
+def with_loss(stages: Stages, lost: float) -> Stages:
+    """The stages of a user whose own items are named with this probability."""
+    return tuple(
+        EitherStage(with_loss(stage.first, lost), with_loss(stage.second, lost))
+        if isinstance(stage, EitherStage)
+        else LossStage(lost)
+        if isinstance(stage, OwnItemsStage)
+        else stage
+        for stage in stages
+    )
+
+
+def lost_of(stages: Stages) -> float:
+    """The mass that is lost in all stages, on the way where that is most."""
+    total = 0.0
+    for stage in stages:
+        match stage:
+            case LossStage():
+                total += stage.delta
+            case EitherStage():
+                total += max(lost_of(stage.first), lost_of(stage.second))
+    return total * (1 + 2.0**-50)
+
+
 def n_branches(stages: Stages) -> int:
     """The number of branches, with those inside branches."""
     return sum(
@@ -211,6 +280,8 @@ def _rho(stage: Stage) -> Fraction:
             return stage.times * Fraction(stage.epsilon) ** 2 / 2
         case GaussianStage():
             return Fraction(stage.mu) ** 2 / 2
+        case LossStage() | OwnItemsStage():
+            return Fraction(0)
         case EitherStage():
             return max(rho_of(stage.first), rho_of(stage.second))
 
@@ -220,7 +291,7 @@ def farthest_of(stages: Stages) -> Fraction | float:
     total = Fraction(0)
     for stage in stages:
         match stage:
-            case GaussianStage():
+            case GaussianStage() | LossStage() | OwnItemsStage():
                 return math.inf
             case EitherStage():
                 ways = farthest_of(stage.first), farthest_of(stage.second)
@@ -255,6 +326,8 @@ def operations_of(stages: Stages) -> float:
                 total += max(operations_of(stage.first), operations_of(stage.second))
             case GaussianStage():
                 total += 2.0**18
+            case LossStage() | OwnItemsStage():
+                total += 1
             case _:
                 total += stage.times * (64 + 32 * stage.epsilon)
     return total
