@@ -10,6 +10,7 @@ import shortlist as sl
 from helpers.releases import GUARANTEE, release
 from shortlist.errors import InputError
 from shortlist.mechanisms import (
+    AdaptiveTopK,
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
@@ -23,6 +24,7 @@ from shortlist.privacy.stored import cost_from, stored
 
 GIVEN = {"k": 20, "epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 10}
 KINDS = [
+    AdaptiveTopK,
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
