@@ -170,7 +170,7 @@ MECHANISMS = [
         TOP_K[1],
         {
             "the choice of the route is free": method(
-                AdaptiveTopK, "_stages", result(lambda stages: stages[1:])
+                AdaptiveTopK, "_choice_and", result(lambda stages: stages[1:])
             )
         },
     ),
