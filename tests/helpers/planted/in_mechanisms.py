@@ -242,7 +242,11 @@ MECHANISMS = [
     *mistakes(
         "set-or-peel",
         "set-or-peel",
-        {"the choice between ways has half its noise": method(SetOrPeel, "slope", times(2))},
+        {
+            "the choice between a set and picks has half its noise": method(
+                SetOrPeel, "slope", times(2)
+            )
+        },
     ),
     *mistakes(
         "set-or-peel",
