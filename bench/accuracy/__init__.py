@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench.accuracy import (
+    amounts,
     ask,
     bounds,
     choice,
@@ -39,6 +40,7 @@ PARTS = {
     "known-in-groups": Part(lambda asked: known_in_groups.measure(asked.runs or 5)),
     "floors": Part(lambda asked: floors.measure(asked.runs or 2)),
     "together": Part(lambda asked: together.compare(asked.runs or 3)),
+    "amounts": Part(lambda asked: amounts.measure(asked.runs or 3)),
     "intervals": Part(lambda asked: intervals.measure(asked.runs or 10_000)),
     "ask": Part(lambda asked: ask.measure(asked.runs or 3, asked.peers)),
     "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),

@@ -15,7 +15,7 @@ from shortlist.draws import Draws, ExactDraws
 from shortlist.draws.random_bits import Bits, SystemBits
 from shortlist.engines import Engine, ShownEvidence
 from shortlist.errors import PYTHON, SPENT, Face, InputError, has_failed, spending
-from shortlist.mechanisms.mechanism import Accounting, Mechanism, counted
+from shortlist.mechanisms.mechanism import Accounting, Mechanism, Selection, counted
 from shortlist.parameters import require_part
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.questions import Question
@@ -204,6 +204,7 @@ class Plan:
         left = [self.budget.explain(self, face)] if isinstance(self.budget, Ledger) else []
         known = self.mechanism.explain_known() if self.engine.n_known else []
         rows = [f"Only rows count where {intact(self.about.where)}."] if self.about.where else []
+        rows += [] if self.engine.amounts is None else self.engine.amounts.explained()
         items = [f"Items are {self.about.items}."] if self.about.items else []
         return "\n".join([self._price(), *left, *rows, *items, *self.mechanism.explain(), *known])
 
@@ -298,6 +299,12 @@ class Plan:
         """
         from shortlist.expectations import expected
 
+        if self.engine.amounts is not None:
+            raise InputError(
+                "no table with amounts is invented",
+                "ask the same question without {amount}, of how many users hold items",
+                given={"amount": ...},
+            )
         if self.about.together is not None:
             raise InputError(
                 "an invented table does not tell what users hold together",
@@ -413,7 +420,14 @@ class Plan:
         unit = self.mechanism.score_unit
         bounded = self.engine.unit is not None and self.mechanism.wants.bound is not None
         in_part = bounded or self.engine.counts_in_part
+        if self.engine.amounts is not None:
+            return "noisy amount" if unit == "noisy count" and not in_part else None
         return "noisy clipped count" if in_part and unit == "noisy count" else unit
+
+    def _in_units(self, selection: Selection) -> Selection:
+        """Noisy amounts, of caps, in the unit of their column."""
+        amounts = self.engine.amounts
+        return selection if amounts is None else selection._replace(score_step=amounts.cap)
 
     def _told_of(self, charge: Charge | None) -> str:
         if charge is not None:
@@ -427,7 +441,7 @@ class Plan:
         if k is not None:
             require_enough(self.question, shown.n_items)
         # A copy, so that nothing which a mechanism might keep of the rows is in the release.
-        selection = copy(self.mechanism).select(shown.evidence, draws)
+        selection = self._in_units(copy(self.mechanism).select(shown.evidence, draws))
         items = shown.items(selection.positions)
         whole = self.engine.items_are_public and not self.question.leaves_out
         if whole and k is not None and items.height < k:

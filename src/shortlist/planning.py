@@ -33,9 +33,19 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
-from shortlist.mechanisms.wrappers import AskedFor, answering_in_groups
+from shortlist.mechanisms.wrappers import AskedFor, NoisyCounts, answering_in_groups
+from shortlist.mechanisms.wrappers.noisy_counts import MOST_SD_OF_AMOUNTS
 from shortlist.parameters import Option, require_delta
-from shortlist.questions import Domain, HittingSet, Question, Rank, TopK, TopScores, UserCounts
+from shortlist.questions import (
+    Domain,
+    HittingSet,
+    Question,
+    Rank,
+    TopK,
+    TopScores,
+    UserCounts,
+    WithCounts,
+)
 from shortlist.strength import BETTER, Strength, of_delta, of_epsilon, usual_delta
 
 
@@ -58,6 +68,7 @@ Bounds = Mapping[str, int | float | Usual | Option | None]
 
 _DEFAULTS: dict[tuple[type[Question], type], str] = {
     (TopK, WeightedHistogram): "AdaptiveTopK",
+    (TopK, UserSets): "AdaptiveGaussianPeeling",
     (TopK, UserGroups): "PerGroup",
     (TopK, PrivateCounts): "LimitedDomain",
     (TopK, PublicCounts): "JointOrPeel",
@@ -160,6 +171,8 @@ def mechanism_for(
             "omit it",
             given={"mechanism": ...},
         )
+    if engine.amounts is not None:
+        _require_amounts(chosen, question)
     _require_delta_is_used(chosen, delta)
     engine.require(chosen.wants)
     return chosen
@@ -179,6 +192,25 @@ def _require_scores(question: Question, engine: Engine) -> None:
             "{question}: it asks about numbers of users, and these are scores",
             "ask for the k items of the largest scores, or of the smallest",
             question=question.name,
+        )
+
+
+def _require_amounts(chosen: Mechanism, question: Question) -> None:
+    """Refuse noisy amounts that would be all noise, or are of a part of what users spent."""
+    assert chosen.reads_unit  # noqa: S101 - else `_require_fit` or the source had refused it
+    asked = isinstance(question, WithCounts) and question.share_of_counts is not None
+    if asked and chosen.wants.bound is not None:
+        raise InputError(
+            "it looks at some items of a user alone, so that no interval would hold the sum of "
+            "what users spent",
+            "omit it, or {noisy_counts}",
+            given={"mechanism": ...},
+        )
+    if isinstance(chosen, NoisyCounts) and chosen.count_sd > MOST_SD_OF_AMOUNTS:
+        raise InputError(
+            "so small that the amounts would be all noise",
+            "give more, or omit it",
+            given={"count_share": chosen.count_share},
         )
 
 
@@ -251,7 +283,8 @@ def _instead(name: str, bound: object, *, in_order: bool) -> str:
 def answering_mechanisms(question: Question, engine: Engine) -> Iterator[type[Mechanism]]:
     """Those that answer this question from what the engine can show."""
     for kind in every_mechanism():  # none is loaded before they are asked for
-        if _misfit(kind, question, engine) is None and not _ignores_known(kind, engine):
+        ignores = _ignores_known(kind, engine) or _ignores_amounts(kind, engine)
+        if _misfit(kind, question, engine) is None and not ignores:
             yield kind
 
 
@@ -264,6 +297,17 @@ def _require_fit(kind: type[Mechanism], question: Question, engine: Engine) -> N
             "omit {mechanism}, or omit {known_items}",
             given={"mechanism": kind},
         )
+
+    if _ignores_amounts(kind, engine):
+        raise InputError(
+            "it counts users, and does not look at what they spent",
+            "omit {mechanism}, or omit {amount}",
+            given={"mechanism": kind},
+        )
+
+
+def _ignores_amounts(kind: type[Mechanism], engine: Engine) -> bool:
+    return engine.amounts is not None and not kind.reads_unit
 
 
 def _ignores_known(kind: type[Mechanism], engine: Engine) -> bool:

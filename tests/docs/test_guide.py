@@ -85,11 +85,12 @@ def test_scores_take_your_word_too(done):
 
 
 def test_the_recipes_do_what_they_say(done):
-    (rows, days, counts), names = done("recipes")
+    (rows, days, counts, spent), names = done("recipes")
     assert "where country = 'NO' AND minutes >= 30" in " ".join(rows.split())
     assert "as of 2026-11-07" in days
     assert re.search(r"^Emma +\d", counts, re.MULTILINE)
     assert re.search(r"^Solaris +-?\d", counts, re.MULTILINE)
+    assert 'by sums of "minutes", capped at 120 per user and item' in " ".join(spent.split())
     assert set(names["kept"].items) <= set(names["titles"]) - {"Beloved"}  # 900 to 300 users
     assert set(names["words"].columns) == {"user", "word"}
     assert set(names["pairs"].rows()) >= {(0, "slow", "but"), (1, "good", "and")}

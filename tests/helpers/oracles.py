@@ -312,6 +312,17 @@ def picked_with_reach(mechanism, data):
     return dict(found)
 
 
+def found_and_peeled(mechanism, data):
+    """Found in rounds, and then peeled by counts of whole sets."""
+    counts, outcomes = counts_of(data, TWO_ITEMS.n_items), Counter()
+    for (found, _), p in rounds_oracle(mechanism.discovery, data).items():
+        items = sorted(found)
+        picks = peeling_oracle([counts[i] for i in items], mechanism.k, mechanism.local_epsilon)
+        for picked, q in picks.items():
+            outcomes[tuple(items[place] for place in picked)] += p * q
+    return dict(outcomes)
+
+
 def ranked_by_walk(mechanism, data):
     """Laplace noise on exact shares of the walk's time, by the theorem for complete graphs."""
     seen = walks.complete(COMPARED.n_items, 1, data)
@@ -419,6 +430,14 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         within=2e-6,  # weights are rounded down to multiples of 2^-20
         in_order=False,
         edges=(0.0,),  # scores are multiples
+    ),
+    mechanisms.AdaptiveGaussianPeeling: Oracle(
+        found_and_peeled,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
+        on_coarse_grid,
+        within=2e-6,  # as of the rounds
+        loud=8.0,  # of two stages, each of which alone tells little
     ),
     mechanisms.ChosenBound: Oracle(
         chosen_bound_oracle,

@@ -167,7 +167,7 @@ def test_to_dict_says_everything():
         "version": 4,
         "library": shortlist.__version__,
         "about": dict.fromkeys(
-            ("dataset", "as_of", "where", "title", "note", "version", "made_on")
+            ("dataset", "as_of", "where", "amount", "title", "note", "version", "made_on")
         ),
         "question": "top-k",
         "guarantee": {

@@ -10,6 +10,7 @@ from typing import Any
 from shortlist.mechanisms import (
     Accounting,
     AdaptiveGaussian,
+    AdaptiveGaussianPeeling,
     AdaptiveHittingSet,
     AdaptiveTopK,
     AddedNoise,
@@ -166,6 +167,7 @@ _OPTIONS: Options = {
     ],
     AdaptiveHittingSet: [{"k": 1}, {"k": 2}],
     AdaptiveGaussian: [{"rounds": 2}],
+    AdaptiveGaussianPeeling: [{"rounds": 2}],
     ChosenBound: [{"rounds": 2, "max_items_per_user": 2, "delta": 0.2}],
     PolicyGreedy: [{}, {"alpha": 1}, {"accounting": Accounting.PUBLISHED}],
     WinCount: [{}, {"max_comparisons_per_user": 2}],
@@ -183,6 +185,7 @@ _REAL: tuple[dict[str, Any], ...] = (
 _REAL_OPTIONS: Options = {
     **_OPTIONS,
     AdaptiveGaussian: [{}, {"max_items_per_user": 100}],  # of fewer items, no weight is capped
+    AdaptiveGaussianPeeling: [{}],
     ChosenBound: [{"max_items_per_user": 30}],
     AdaptiveHittingSet: [{}],
     PerGroup: [

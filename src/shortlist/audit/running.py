@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from shortlist.audit.audited_parameters import Kind, real_settings, settings_of
 from shortlist.audit.findings import Audit, Finding
+from shortlist.audit.universes import Look
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
@@ -32,6 +33,11 @@ _DELTA = 0.02  # what a larger one allows hides a loss, and what a smaller one a
 Asked = Kind | Mechanism | str | None
 Job = Callable[[], list[Finding]]
 _FEW = partial(settings_of, quick=True)
+_BESIDE: dict[Look, Callable[[Mechanism], bool]] = {
+    Look.KNOWN_ITEMS: lambda instance: instance.takes_known_items,
+    Look.AMOUNTS: lambda instance: instance.reads_unit,
+}
+"""What else a mechanism is looked at with, if it takes that."""
 _WRAPPERS: dict[str, type[Mechanism]] = {
     kebab(kind): kind
     for kind in (NoisyCounts, NoisyClippedCounts, NoisyReach, NoisyOthers, EachGroup, OfScores)
@@ -89,8 +95,10 @@ def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
     jobs += [partial(audit_far, instance) for instance in far]
     few = list(_instances(mechanism, _FEW))
     jobs += [partial(audit_exactly, instance, quick=True) for instance in few]
-    known = [instance for instance in few if instance.takes_known_items]
-    jobs += [partial(audit_exactly, instance, quick=True, knowing=True) for instance in known]
+    for at, takes in _BESIDE.items():
+        jobs += [
+            partial(audit_exactly, instance, quick=True, at=at) for instance in filter(takes, few)
+        ]
     return jobs + [partial(audit_by_transcript, instance, quick=quick) for instance in real]
 
 

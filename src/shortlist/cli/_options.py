@@ -383,6 +383,15 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.SERIES_NEXT: "Only rows for which this is true, as of top-k: a condition in SQL over the "
             "columns of one row. It is shown with the answer.",
     }),
+    CommandOption("amount", _COLUMN, settable=True, goes_with="user", help={
+        C.TOP_K: "Numbers, such as minutes or prices: ranks items by the sum of what users spent "
+            "on each, and not by how many users hold it. Goes with --cap.",
+    }),
+    CommandOption("cap", _NUMBER, settable=True, goes_with="amount", metavar="AMOUNT", help={
+        C.TOP_K: "The most that one user counts for one item, in the unit of --amount. More noise "
+            "for a larger cap, more of the largest sums cut off for a smaller one. Choose it "
+            "without looking at the data.",
+    }),
     CommandOption("time", _COLUMN, settable=True, goes_with="user", help={
         C.FILTERED: "Dates or timestamps: only rows of the days --from … --to count, both of them "
             "included. It is shown with the answer.",
@@ -590,10 +599,11 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("mechanism", _MECHANISM, PRIVACY, settable=True, repeats=C.COMPARE, help={
         C.TOP_K: "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
-            "limited-domain (the default with --count); for public items joint-or-peel (the "
-            "default), set-or-peel (the default with --unordered), joint, "
-            "joint-permute-and-flip, permute-and-flip, peeling, one-shot-exponential, "
-            "one-shot-laplace, gamma; with --store threshold-top-k; with --by per-group.",
+            "limited-domain (the default with --count), adaptive-gaussian-peeling (the default "
+            "with --amount); for public items joint-or-peel (the default), set-or-peel (the "
+            "default with --unordered), joint, joint-permute-and-flip, permute-and-flip, peeling, "
+            "one-shot-exponential, one-shot-laplace, gamma; with --store threshold-top-k; with "
+            "--by per-group.",
         C.DOMAIN: "chosen-bound (the default), adaptive-gaussian (the default with "
             "--max-items-per-user), weighted-gaussian, policy-gaussian, policy-greedy (the "
             "default with --max-items-per-user 1).",

@@ -222,6 +222,7 @@ class Request:
             by=plan.engine.by,
             dataset=plan.about.dataset,
             where=plan.about.where,
+            amount=plan.about.amount,
             guarantee=plan.guarantee,
             items=plan.engine.items,
         )
@@ -433,8 +434,8 @@ def _store(request: Request) -> Source:
 
 def _rows(request: Request) -> Source:
     given = request.given
-    lists = ("public_items", "known_items")
-    own = request.taken("user", "max_items_per_user", *lists, "table", "users", *_WRITTEN)
+    lists, spent = ("public_items", "known_items"), ("amount", "cap")
+    own = request.taken("user", "max_items_per_user", *lists, *spent, "table", "users", *_WRITTEN)
     own |= {"where": _where(given), "pull": _pull(given)}
     return _in_groups(shortlist.pairs(request.data(), item=_columns(given.item), **own), given)
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from shortlist.engines.tables._dialect import TableInEngine
     from shortlist.engines.tables._groups_in_table import GroupsInTable
+    from shortlist.table.amounts import Amounts
     from shortlist.table.row_filters import RowFilter
 
 _T = TypeVar("_T")
@@ -52,6 +53,7 @@ class _SomeTable(Protocol):
     columns: dict[str, pl.DataType]
     parts: list[TablePart]
     where: RowFilter | None
+    amounts: Amounts | None
 
     def check(self) -> None: ...
 
@@ -73,6 +75,7 @@ def public_description(
         "public_items": None if public is None else _known(public),
         **({} if known is None else {"known_items": _known(known)}),
         **({} if table.where is None else {"where": str(table.where)}),
+        **({} if table.amounts is None else {"amount": table.amounts.json_values()}),
     }
 
 

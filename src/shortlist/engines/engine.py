@@ -16,6 +16,8 @@ from shortlist.runtime.processes import StaysHere
 if TYPE_CHECKING:
     import polars as pl
 
+    from shortlist.table.amounts import Amounts
+
 
 class ShownEvidence(NamedTuple):
     """What a mechanism may look at.
@@ -43,6 +45,7 @@ class Engine(StaysHere, ABC):
         n_known: Of private items, how many everybody knows, held or not.
         columns: The types of the columns by their names, as far as these are known.
         origin: What is read, in messages.
+        amounts: What of users' rows is summed up; None where users are counted.
         by: The first columns of what `items` gives, where they say the group of an item.
         items: The columns of what `items` gives, and their types: None for one that is known only
             with the rows. Empty where the columns are so, too.
@@ -54,6 +57,7 @@ class Engine(StaysHere, ABC):
     n_known: int = 0
     columns: Mapping[str, pl.DataType] = MappingProxyType({})
     origin: Words = Words("rows")
+    amounts: Amounts | None = None
     by: tuple[str, ...] = ()
     items: Mapping[str, pl.DataType | None] = MappingProxyType({})
 

@@ -13,6 +13,7 @@ from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.evidence.keyed_pairs import KeyedPairs
 from shortlist.evidence.outcomes import Outcomes, Wins
 from shortlist.evidence.public_scores import PublicScores
+from shortlist.evidence.user_amounts import UserAmounts
 from shortlist.evidence.user_sets import UserGroups, UserSets
 from shortlist.evidence.view import View
 from shortlist.evidence.wants import Wants
@@ -27,6 +28,7 @@ __all__ = [
     "PrivateCounts",
     "PublicCounts",
     "PublicScores",
+    "UserAmounts",
     "UserGroups",
     "UserSets",
     "View",

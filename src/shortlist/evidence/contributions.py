@@ -37,6 +37,7 @@ class Contributions(UserSets):
         max_items_per_user: The bound that `bounded` enforced, or None.
         whole: The sets that `bounded` took these from, or None.
         public: As in `UserSets`.
+        unit: As in `UserSets`.
     """
 
     starts: Ints
@@ -47,6 +48,7 @@ class Contributions(UserSets):
     max_items_per_user: int | None = None
     whole: Contributions | None = field(default=None, repr=False)
     public: Ints = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    unit: float = 1.0
 
     @cached_property
     def counts(self) -> Ints:  # type: ignore[override] # set by nobody

@@ -21,7 +21,8 @@ _COARSE = 8
 class PublicCounts:
     """How many users hold each of the items, which everybody knows.
 
-    Adding one user raises at most `max_items_per_user` counts by 1 and lowers none. Of scores that
+    Adding one user raises at most `max_items_per_user` counts by 1 and lowers none: by at most
+    1 / unit, where counts are sums of what users spent, each up to a cap. Of scores that
     stand as counts, one user moves the differences alone so little: no two of them by more than
     1 / unit against each other. Such are for mechanisms that say `reads_unit`.
 
@@ -60,10 +61,12 @@ class PrivateCounts:
     Attributes:
         counts: Shape (n_items,), 0 or more.
         max_items_per_user: A bound that was enforced, or promised; None if there is none.
+        unit: As of `PublicCounts`.
     """
 
     counts: Ints
     max_items_per_user: int | None
+    unit: float = 1.0
 
 
 class WeighedItems(NamedTuple):

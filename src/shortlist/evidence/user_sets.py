@@ -23,7 +23,9 @@ class UserSets(ABC):
 
     Attributes:
         n_items: How many item codes there are, from 0; some may be held by nobody.
-        counts: How many users hold each item, without bounding, shape (n_items,).
+        counts: How many users hold each item, without bounding, shape (n_items,). Or sums of what
+            they spent on it, in steps.
+        unit: As of `PublicCounts`: one user raises a count by 1 / unit at most.
         max_items_per_user: The bound that `bounded` enforced, or None.
         public: Codes of the items that everybody knows, whether anybody holds them or not, rising;
             of private items, shape (0,) where none is known.
@@ -31,6 +33,7 @@ class UserSets(ABC):
 
     n_items: int
     counts: Ints
+    unit: float = 1.0
     max_items_per_user: int | None
     public: Ints = np.empty(0, np.int64)
 

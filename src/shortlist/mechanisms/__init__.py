@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
+    from shortlist.mechanisms.adaptive_gaussian_peeling import AdaptiveGaussianPeeling
     from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
     from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
     from shortlist.mechanisms.chosen_bound import ChosenBound
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Accounting",
     "AdaptiveGaussian",
+    "AdaptiveGaussianPeeling",
     "AdaptiveHittingSet",
     "AdaptiveTopK",
     "AddedNoise",

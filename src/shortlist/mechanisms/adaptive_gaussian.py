@@ -53,6 +53,9 @@ def _require_rounds(name: str, value: int) -> int:
     return int(value)
 
 
+Rounds = Annotated[int, _require_rounds]
+
+
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveGaussian(InRounds):
     """Domain discovery in rounds: users move their weight to the items that it may still help.
@@ -88,7 +91,7 @@ class AdaptiveGaussian(InRounds):
     epsilon: Epsilon
     delta: DeltaOfDomain
     max_items_per_user: Whole
-    rounds: Annotated[int, _require_rounds] = 6
+    rounds: Rounds = 6
     accounting: Accounting = Accounting.EXACT
     design: SearchDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
@@ -146,8 +149,12 @@ class AdaptiveGaussian(InRounds):
 
     def explain(self) -> list[str]:
         """The rounds in plain words."""
-        rounds = self._explain_rounds("named", may_stop=False)
-        return [*rounds, self.explain_scores(), people_needed(self.threshold)]
+        *rounds, needed = self.explain_rounds("named")
+        return [*rounds, self.explain_scores(), needed]
+
+    def explain_rounds(self, found: str) -> list[str]:
+        """The same without what is said of scores: when an item is `found`, or named."""
+        return [*self._explain_rounds(found, may_stop=False), people_needed(self.threshold)]
 
     def explain_scores(self) -> str:
         """What the scores are, where they are the weights."""

@@ -78,6 +78,7 @@ class LimitedDomain(Mechanism):
 
     evidence: ClassVar[type] = PrivateCounts
     discovers: ClassVar[bool | None] = True
+    reads_unit: ClassVar[bool] = True
     derived: ClassVar[tuple[str, ...]] = ("local_epsilon", "lead")
 
     def __post_init__(self) -> None:
@@ -196,7 +197,8 @@ class LimitedDomain(Mechanism):
     def select(self, evidence: PrivateCounts, draws: Draws) -> Selection:
         """At most k items in the order picked."""
         require_bounded(evidence, max_items_per_user=self.max_items_per_user)
-        picks = LimitedPicks(self.k, self.looked_at, self._nobody, self.local_epsilon)
+        one, each = round(1 / evidence.unit), self.local_epsilon * evidence.unit
+        picks = LimitedPicks(self.k, self.looked_at, self._nobody, each, one)
         return Selection(picks.select(evidence.counts, draws))
 
 
@@ -207,15 +209,17 @@ class LimitedPicks:
     Attributes:
         k: How many items are picked at most.
         looked_at: How many of the largest counts take part; None for all.
-        nobody: How many items of the bar's count, one above the next count, have the odds of
-            "nobody".
+        nobody: How many items of the bar's count, which is what one user adds above the next
+            count, have the odds of "nobody".
         local_epsilon: The parameter of each pick.
+        one: By how much one user raises a count at most.
     """
 
     k: int
     looked_at: int | None
     nobody: float
     local_epsilon: float
+    one: int = 1
 
     def select(self, counts: Ints, draws: Draws) -> Ints:
         """Positions of at most k items in the order picked.
@@ -244,9 +248,9 @@ class LimitedPicks:
         held = int(np.searchsorted(-groups.values, 0))  # without the items that nobody holds
         values, sizes, ends = groups.values[:held], groups.sizes[:held], groups.ends[:held]
         if self.looked_at is None or not held or ends[-1] <= self.looked_at:
-            return values, sizes, 1
+            return values, sizes, self.one
         last = int(np.searchsorted(ends, self.looked_at))
         bar = values[last] if ends[last] > self.looked_at else values[last + 1]
         taking_part = sizes[: last + 1].copy()
         taking_part[last] -= ends[last] - min(ends[last], self.looked_at)
-        return values[: last + 1], taking_part, int(bar) + 1
+        return values[: last + 1], taking_part, int(bar) + self.one

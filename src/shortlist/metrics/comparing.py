@@ -102,6 +102,12 @@ def compare(
             "if the rows may be looked at, build the source without it",
             given={"budget": ...},
         )
+    if every[0].plan.engine.amounts is not None:
+        raise InputError(
+            "what is measured are numbers of users, and not amounts",
+            "compare answers of the same source without it",
+            given={"amount": ...},
+        )
     require_threads()
     draws = ExactDraws(bits_of(random))
     return _measured(every, runs, draws)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.parameters import ShareOfUsers
 from shortlist.questions import UserCounts
-from shortlist.release.noisy_scores import REACHED, STATED, law_of_counts
+from shortlist.release.noisy_scores import AMOUNTS, REACHED, STATED, law_of_counts
 from shortlist.release.readable import intact, with_commas, without_idle_digits
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _lows(release: Release) -> tuple[str, list[float], str] | None:
 
 
 def _type_of_ends(scores: Scores) -> str:
-    return "Float64" if scores.are_stated else "Int64"
+    return "Float64" if scores.are_stated or scores.are_amounts else "Int64"
 
 
 def _ended(scores: Scores) -> str:
@@ -159,7 +159,7 @@ def possible_ranks_of(release: Release) -> list[tuple[int, int]] | None:
     scores, law = release.scores, law_of_counts(release.mechanism.parameters())
     if scores is None or reach_of_counts(release) is None or law is None:
         return None
-    if scores.are_clipped or scores.unit in (REACHED, STATED) or not is_ranked(release):
+    if scores.are_clipped or scores.unit in (REACHED, STATED, AMOUNTS) or not is_ranked(release):
         return None
     groups = [part.scores for _, part in release.groups()] if release.by else [scores]
     parts = [part.values for part in groups if part is not None]
@@ -218,7 +218,7 @@ def _intervals(release: Release) -> tuple[str, list[str], str] | None:
 
 def _ends_in_words(release: Release, ends: Sequence[float]) -> list[str]:
     assert release.scores is not None  # noqa: S101 - there are no ends without them
-    if release.scores.are_stated:
+    if release.scores.are_stated or release.scores.are_amounts:
         return with_commas(without_idle_digits(ends, release.scores.noise_sd))
     return with_commas(map(str, ends))
 

@@ -52,6 +52,10 @@ _SCORES = {  # what a score is, by its unit
     "noisy count": (
         "Its count says so, roughly: that is the number of users with random noise added."
     ),
+    "noisy amount": (
+        "It does not say. Its amount is the sum of what users spent on it, each up to the cap, "
+        "with random noise added."
+    ),
     "noisy clipped count": (
         "Its clipped count or more, roughly: that is a number of users, with random noise added, "
         "to which a user who holds many items adds less than 1, or counts for some of them only. "
@@ -98,11 +102,16 @@ _OF_INTERVALS_OF_SCORES = (
     "the score in these data, and no estimate for other people. Each interval stands for itself: "
     "of twenty, expect one to be wrong."
 )
+_OF_AMOUNTS = (
+    "In 95 of 100 cases the sum of what users spent on an item, each up to the cap, is in its "
+    "interval. Each interval stands for itself: of twenty, expect one to be wrong."
+)
 _OF_CLIPPED_INTERVALS = (
     "In 95 of 100 cases at least as many users hold an item as its interval says. Each interval "
     "stands for itself: of twenty, expect one to be wrong."
 )
 _MORE = "other items may have more users"
+_MORE_SPENT = "others may have larger sums"
 _RARE = "it may have too few users to be named safely"
 _BELOW = "noise may have kept it below the threshold"
 _UNDER_FLOOR = "its noisy count may be below the floor that was asked for"
@@ -174,6 +183,7 @@ def title(release: Release) -> str:
     if about.title:
         return intact(about.title)
     named = _TITLES.get(release.question, harmless(release.question))
+    named = named if about.amount is None else "The items of the largest sums"
     by = f", by {', '.join(map(harmless, release.by))}" if release.by else ""
     of = f": {intact(about.dataset)}" if about.dataset else ""
     return f"{named}{by}{of}"
@@ -189,6 +199,7 @@ def identity(release: Release) -> list[tuple[str, str]]:
         "As of": about.as_of,
         "Rows where": about.where,
         "Items": about.items,
+        "By sums of": about.amount,
         "Made on": day,
         "Made by": made_by,
     }
@@ -281,7 +292,8 @@ def _why(release: Release) -> str:
         reasons.append(_UNDER_FLOOR)
     if release.k is None:
         return ", or ".join([*reasons, _BELOW])
-    return ", or ".join([_MISSING.get(release.question, _MORE), *reasons, _BEHIND])
+    more = _MORE if release.about.amount is None else _MORE_SPENT
+    return ", or ".join([_MISSING.get(release.question, more), *reasons, _BEHIND])
 
 
 def _scores(release: Release) -> Iterator[str]:
@@ -310,7 +322,8 @@ def _noise(release: Release, scores: Scores) -> Iterator[str]:
     elif scores.are_stated:
         yield _OF_INTERVALS_OF_SCORES
     else:
-        yield _OF_CLIPPED_INTERVALS if scores.are_clipped else _OF_INTERVALS
+        clipped = _OF_CLIPPED_INTERVALS if scores.are_clipped else _OF_INTERVALS
+        yield _OF_AMOUNTS if scores.are_amounts else clipped
         yield from _of_groups(release)
         yield from _of_shares(release)
 
@@ -399,6 +412,8 @@ def _order(release: Release) -> Iterator[str]:
 def _drawn(release: Release) -> Iterator[Section]:
     needed = _people_to_be_named(release.mechanism)
     lines = [line for line in _explained(release.mechanism) if line not in needed]
+    if release.about.amount is not None:
+        lines.insert(0, "A count here is the sum of an item, where one cap counts as one person.")
     numbers = parameters(release.guarantee, release.mechanism)
     numbers[0] = f"All parameters: {numbers[0]}"
     yield Section("How was the list made?", [], [*map(harmless, lines), *numbers])

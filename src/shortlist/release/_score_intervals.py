@@ -50,6 +50,8 @@ def _without_noise(release: Release) -> str:
     scores = release.scores
     if scores is not None and scores.are_stated:
         return "score without noise"
+    if scores is not None and scores.are_amounts:
+        return "amount without noise"
     clipped = scores is not None and scores.are_clipped
     return "count without noise" if clipped else "number of users"
 

@@ -11,13 +11,16 @@ from shortlist.errors import InputError, in_quotes
 from shortlist.release.readable import harmless, intact
 from shortlist.runtime import clock
 
-_MOST = {"dataset": 200, "as_of": 200, "where": 4000, "title": 200, "note": 1000, "version": 200}
+_OF_DATA = {"dataset": 200, "as_of": 200, "where": 4000, "amount": 1000}
+_MOST = {**_OF_DATA, "title": 200, "note": 1000, "version": 200}
 """How many characters each text may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What a release is of. All of it is public; `where` and `together` change what is answered.
+    """What a release is of. All of it is public; three of it change what is answered.
+
+    These are `where`, `amount` and `together`.
 
     >>> About.of_data("plays-2026", date(2026, 11, 22)).of
     'of plays-2026, as of 2026-11-22'
@@ -26,6 +29,7 @@ class About:
         dataset: What the data set is called.
         as_of: As of when its rows are, in words.
         where: Which rows it is of, as a condition in SQL; None for all.
+        amount: What of users' rows is summed up, and up to which cap; None where users are counted.
         title: What the list is called.
         note: A remark for its readers.
         together: How many items make up one of the list, such as 2 where it is of pairs of items
@@ -42,6 +46,7 @@ class About:
     dataset: str | None = None
     as_of: str | None = None
     where: str | None = None
+    amount: str | None = None
     title: str | None = None
     note: str | None = None
     together: int | None = None
@@ -97,8 +102,9 @@ class About:
 
     @property
     def of(self) -> str:
-        """Which data set, as of when, and of which rows, in words; empty where all are unknown."""
+        """Which data set, as of when, which rows and sums, in words; empty where none is known."""
         parts = [("of", self.dataset), ("as of", self.as_of), ("where", self.where)]
+        parts.append(("by sums of", self.amount))
         return ", ".join(f"{word} {intact(text)}" for word, text in parts if text)
 
     @property

@@ -42,6 +42,7 @@ VERSION = 1
 _TYPES = "types of the columns"
 _CLIPPED = "clipped counts may lie below the numbers of users"
 _STATED = "scores are no numbers of users"
+_AMOUNTS = "they are ranked by amounts, of which the intervals say how far they reach"
 _NEVER_JUDGED = {
     "domain": f"a domain has no other counts than clipped ones: {_CLIPPED}",
     ListSoFar.name: "the weights of a series are no numbers of users",
@@ -283,7 +284,7 @@ def _held_scores(release: Release) -> pl.Series:
     return held
 
 
-def terms_of(
+def terms_of(  # noqa: PLR0913 - all that two lists may differ in
     *,
     question: str,
     ordered: bool,
@@ -291,6 +292,7 @@ def terms_of(
     by: Sequence[str],
     dataset: str | None,
     where: str | None,
+    amount: str | None,
     guarantee: Guarantee,
     items: Mapping[str, pl.DataType | None],
 ) -> dict[str, object]:
@@ -304,6 +306,7 @@ def terms_of(
         "number of items asked for": k,
         "data set": dataset,
         "filter of rows": where or "none",
+        "sums that are ranked": amount or "none",
         "columns of groups": ", ".join(by) or "none",
         "item columns": ", ".join(list(items)[len(by) :]) or None,
         _TYPES: _types(items),
@@ -320,6 +323,7 @@ def _terms(release: Release) -> dict[str, object]:
         by=release.by,
         dataset=release.about.dataset,
         where=release.about.where,
+        amount=release.about.amount,
         guarantee=release.guarantee,
         items=release._frame.schema,  # noqa: SLF001 - of this room
     )
@@ -385,6 +389,8 @@ def _never_judged(before: Release, now: Release) -> str | None:
     """Why no noisy counts would help; None where they would."""
     if now.question in _NEVER_JUDGED:
         return _NEVER_JUDGED[now.question]
+    if now.about.amount is not None:
+        return _AMOUNTS
     clipped = any(one.scores is not None and one.scores.are_clipped for one in (before, now))
     return _CLIPPED if clipped else None
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 REACHED = "noisy number of users reached"
 """The unit of what items of a hitting set reach first: these add up."""
 
+AMOUNTS = "noisy amount"
+"""The unit of sums of what users spent."""
 STATED = "noisy score"
 """The unit of scores that whoever asked has computed: no numbers of users."""
 
@@ -80,6 +82,11 @@ class Scores(Sequence[float]):
         return self.unit == STATED
 
     @property
+    def are_amounts(self) -> bool:
+        """Whether they are sums of what users spent, in the unit of that."""
+        return self.unit == AMOUNTS
+
+    @property
     def _are_users(self) -> bool:
         return self.unit in ("noisy count", REACHED)
 
@@ -100,9 +107,11 @@ class Scores(Sequence[float]):
         return whole_users(np.maximum(whole, 0))
 
     def ends(self, *, beyond: float) -> list[float]:
-        """Ends of intervals, of scores as they are, and else of whole numbers of users."""
+        """Ends of intervals: of scores and amounts as they are, else whole numbers of users."""
         if self.are_stated:
             return [score + beyond for score in self.values]
+        if self.are_amounts:
+            return [max(score + beyond, 0.0) for score in self.values]
         return list(self.users(beyond=beyond))
 
     def reach(self, law: str) -> float:

@@ -272,6 +272,7 @@ def _scores(release: Release, face: Face) -> Iterator[tuple[str, str]]:
         )
     if reach_of_counts(release) is not None:
         without = "score without noise" if scores.are_stated else "number of users"
+        without = "amount without noise" if scores.are_amounts else without
         about += f"; in 95 of 100 cases the {without} is in the interval"
         if possible_ranks_of(release) is not None:
             about += (

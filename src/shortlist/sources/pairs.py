@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
+from shortlist.engines.amounts_in_memory import AmountsInMemory
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
@@ -20,7 +21,7 @@ from shortlist.errors import InputError, Words, in_quotes
 from shortlist.parameters import GroupItems, ShareOfUsers, require_count, require_option
 from shortlist.plan import Chargeable, Reuse
 from shortlist.planning import Bounds, Usual
-from shortlist.questions import Domain, HittingSet, TopK, UserCounts
+from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
 from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.release.loading import load
 from shortlist.runtime.processes import even_unmade
@@ -28,12 +29,15 @@ from shortlist.sources._held_together import HeldTogether
 from shortlist.sources.pairs_in_groups import Groups
 from shortlist.sources.source import Source, known_before, opened
 from shortlist.table import SensitiveTable, Writing, open_table
+from shortlist.table.amounts import amounts_of
 from shortlist.table.public_items import IN_TABLE, open_public_items
 
 if TYPE_CHECKING:
     import polars as pl
 
     from shortlist.engines.rows_in_table import RowsInTable
+
+    _Rows = RowsInMemory | RowsInTable | AmountsInMemory
 
 MAX_ITEMS_PER_USER = 100
 """The most items of one user that count for discovery, if nobody says and none is chosen."""
@@ -54,6 +58,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     user: str,
     item: str | Sequence[str],
     where: str | Sequence[str] | None = None,
+    amount: str | None = None,
+    cap: float | None = None,
     max_items_per_user: int | None = None,
     public_items: object = None,
     known_items: object = None,
@@ -101,6 +107,15 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             double or as date; a column with an odd name stands in double quotes. Or several
             conditions, which all must be true. `shortlist.days` writes one for a span of days.
             None, the default, for all rows.
+        amount: A column of numbers, such as minutes or prices, to rank items by what users spent on
+            them: by the sum over all users, of whom each counts from 0 up to `cap` for an item. Of
+            rows of the same user and item the amounts are added up first, and sums below 0 count
+            as 0. Rows without a finite amount are left out; in text, whatever is no number. For
+            `top_k` alone, of tables that are read into memory. None, the default, to count users.
+        cap: With `amount`: the most that one user counts for one item, in the same unit. Noise
+            grows with it, and the sums of those who spent more are cut off at it. An amount enters
+            rounded down to a whole number of steps, of which the cap has 2^20. Choose it without
+            looking at the data.
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
@@ -158,11 +173,12 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             "so that the items of the table are not public",
             "give a list of items, or omit {public_items}",
         )
+    amounts = amounts_of(amount, cap)
     data = opened(data, table)
     if isinstance(data, InputError):
         raise data from None
     writing = Writing(separator, encoding)
-    checked = open_table(data, user=user, items=item, writing=writing, where=where)
+    checked = open_table(data, user=user, items=item, writing=writing, where=where, amounts=amounts)
     in_engine = _stays(checked, pull=pull)
     about = replace(about, where=None if checked.where is None else str(checked.where))
     known = None if known_items is None else _opened("known_items", known_items, checked)
@@ -177,12 +193,52 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         public = open_public_items(
             public_items, checked.items, table=checked.parts, otherwise=_ANOTHER["public_items"]
         )
-    engine: RowsInMemory | RowsInTable = RowsInMemory(checked, public, known)
-    if in_engine:
+    if amounts is not None:
+        _require_sums(in_engine=in_engine, known=known)
+        about = replace(about, amount=str(amounts))
+    engine: _Rows = RowsInMemory(checked, public, known)
+    if amounts is not None:
+        engine = AmountsInMemory(checked, public)
+    elif in_engine:
         from shortlist.engines.rows_in_table import RowsInTable
 
         engine = RowsInTable(checked, public, known=known, may_fetch=pull is None)
     return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users, about)
+
+
+def _require_sums(*, in_engine: bool, known: object) -> None:
+    """Refuse what sums of amounts are not made of."""
+    if in_engine:
+        raise InputError(
+            "amounts are summed up in memory, and these rows are in an engine",
+            "add {pull=True}, which fetches them",
+            given={"amount": ...},
+        )
+    if known is not None:
+        raise InputError(
+            "with {amount} no list says which of the private items are known",
+            "give the list by {public_items}, to rank its items alone; or omit it",
+            given={"known_items": ...},
+        )
+
+
+def _require_ranking(question: Question) -> None:
+    """Refuse what is asked of users, where their amounts are summed up."""
+    if not isinstance(question, TopK):
+        raise InputError(
+            "{question}: sums of {amount} rank items, and it asks who holds them",
+            "ask for {top_k}, or omit {amount}",
+            question=question.name,
+        )
+    if not question.ordered:
+        raise InputError(
+            "with {amount} a list has an order", "omit it, or {amount}", given={"ordered": False}
+        )
+    for name in ("min_users", "others"):
+        if value := getattr(question, name):
+            raise InputError(
+                "with {amount} no users are counted", "omit it, or {amount}", given={name: value}
+            )
 
 
 def _stays(table: SensitiveTable, *, pull: object) -> bool:
@@ -249,7 +305,7 @@ class Pairs(Source):
 
     def __init__(
         self,
-        engine: RowsInMemory | RowsInTable,
+        engine: _Rows,
         items: Sequence[str],
         user: str,
         max_items_per_user: int | None,
@@ -273,10 +329,17 @@ class Pairs(Source):
         self._of = partial(Pairs, items=items, user=user, budget=budget, users=users, about=about)
         named = ", ".join(f'"{name}"' for name in items)
         self._described = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
+        if engine.amounts is not None:
+            self._described += f', amount="{engine.amounts.column}", cap={engine.amounts.cap:g}'
 
     @even_unmade
     def __repr__(self) -> str:
         return f"<Pairs: {self._described}>"
+
+    def _engine_for(self, question: Question) -> Engine:
+        if self._rows.amounts is not None:
+            _require_ranking(question)
+        return self._rows
 
     def with_max_items_per_user(self, max_items_per_user: int) -> Source:
         """The same rows, read once for both, with another bound on the items of a user.
@@ -291,6 +354,10 @@ class Pairs(Source):
 
     def for_series(self) -> RowsOfRun:
         """What a series looks at: for whoever has paid for it, as a `shortlist.Series` has."""
+        if self._rows.amounts is not None:
+            raise InputError(
+                "a series lists items by who holds them", "omit it", given={"amount": ...}
+            )
         return RowsOfRun(self._rows, self._about, self._budget, self._bounds)
 
     def of_items(self, items: object) -> Pairs:
@@ -338,6 +405,13 @@ class Pairs(Source):
         Raises:
             InputError: An argument cannot be used, or the items are public and the groups are not.
         """
+        if isinstance(self._rows, AmountsInMemory):
+            raise InputError(
+                "{amount} ranks one list of all items, and not the items of groups",
+                "omit it, or omit {amount}; or name the columns of groups as further columns of an "
+                "{item}, to rank pairs of a group and an item",
+                given={"by": ...},
+            )
         require_count("max_groups_per_user", max_groups_per_user)
         require_option(GroupItems, "group_items", group_items)
         if group_items is GroupItems.OWN and self._rows.listed is not None:
@@ -388,6 +462,12 @@ class Pairs(Source):
             InputError: It is neither, or what is public of the items was given, an item is of
                 several columns, or the rows stay in an engine.
         """
+        if isinstance(self._rows, AmountsInMemory):
+            raise InputError(
+                "{amount} ranks items that stand alone, and not what is held together",
+                "omit it, or omit {amount}",
+                given={"of": of},
+            )
         self._require_single_private_items()
         return HeldTogether(
             self._rows,

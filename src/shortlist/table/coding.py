@@ -83,11 +83,15 @@ def join(left: Keys, right: Keys) -> Keys:
 
 
 def code_each(
-    pieces: Iterable[pl.DataFrame], types: Mapping[str, pl.DataType], n_rows: int
+    pieces: Iterable[pl.DataFrame],
+    types: Mapping[str, pl.DataType],
+    n_rows: int,
+    *beside: PlainNumbers,
 ) -> Iterator[Any]:
     """Codes of each column; of users, the first of them, perhaps their numbers.
 
-    Rows with a null are left out; about `n_rows` are expected.
+    Rows with a null are left out; about `n_rows` are expected. What is `beside` takes the columns
+    behind these.
     """
     import polars as pl
 
@@ -95,6 +99,7 @@ def code_each(
     coders = [
         _coder(user, n_rows, UserCoder),
         *(_coder(like, n_rows, IntegerCoder) for like in items),
+        *beside,
     ]
     # Integers are coded in less time than it takes to wait for another thread.
     in_threads = sum(isinstance(coder, ValueCoder) for coder in coders) > 1
@@ -234,6 +239,19 @@ class UserCoder(IntegerCoder):
 def _as_64_bits(integers: NDArray[np.integer]) -> NDArray[np.uint64]:
     wide = np.int64 if integers.dtype.kind == "i" else np.uint64
     return np.ascontiguousarray(integers, wide).view(np.uint64)
+
+
+class PlainNumbers:
+    """Whole numbers that say no key, as they are."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._numbers = Growing(np.int64, n_rows)
+
+    def append(self, values: pl.Series) -> None:
+        self._numbers.room(len(values))[:] = values.to_numpy()
+
+    def keys(self) -> NDArray[np.int64]:
+        return self._numbers.filled
 
 
 class ValueCoder:

@@ -16,6 +16,7 @@ from shortlist.table._conversions import encoding_of
 from shortlist.table._filters_in_memory import as_declared, kept, texts_of
 from shortlist.table._frames import open_frame
 from shortlist.table._paths import NamedFile, files_of, is_list_of_paths
+from shortlist.table.amounts import Amounts
 from shortlist.table.formats import Writing
 from shortlist.table.key_types import (
     as_keys,
@@ -78,10 +79,13 @@ def rows_of(
     parts: list[TablePart],
     types: Mapping[str, pl.DataType],
     where: RowFilter | None = None,
+    amounts: Amounts | None = None,
     *,
     with_categories: bool = False,
 ) -> pl.LazyFrame:
     """The named columns of all parts, one below the other, cast to `types`; of rows that are kept.
+
+    Behind them come the steps of amounts, if there are any.
 
     No cast changes what kind of values they are: a type that a library found by looking at
     the rows may depend on one of them, and would change how all others are written.
@@ -90,11 +94,14 @@ def rows_of(
         parts: The table.
         types: The columns, and as what each is read.
         where: Which rows are kept.
+        amounts: The column of what users spent, if there is one.
         with_categories: Whether a frame's columns of categories stay as they are.
     """
     import polars as pl
 
-    as_read = [_conformed(part, types, where, with_categories=with_categories) for part in parts]
+    as_read = [
+        _conformed(part, types, where, amounts, with_categories=with_categories) for part in parts
+    ]
     rows = pl.concat(as_read)
     if any(part.is_divided for part in parts):
         # As a stream, the time that Polars takes grows with the square of the number of files.
@@ -106,6 +113,7 @@ def _conformed(
     part: TablePart,
     types: Mapping[str, pl.DataType],
     where: RowFilter | None,
+    amounts: Amounts | None,
     *,
     with_categories: bool,
 ) -> pl.LazyFrame:
@@ -113,6 +121,9 @@ def _conformed(
 
     asked = [] if where is None else [name for name in where.columns if name not in types]
     texts = texts_of(part, asked)
+    if amounts is not None:
+        asked = list(dict.fromkeys([*asked, amounts.column]))
+        texts |= amounts.listed(part)
     rows, found = part.read([*types, *(n for n in asked if n not in texts)]), part.schema
     if not part.is_file:  # whose schema is a promise until the rows are there
         columns = rows.collect().get_columns()
@@ -123,10 +134,11 @@ def _conformed(
         rows = rows.filter(kept(where, found))
     numbered = with_categories and not part.is_file  # alike in all rows
     stay = {name for name in types if numbered and is_of_categories(found[name])}
-    return rows.select(
+    keys = [
         pl.col(name) if name in stay else as_keys(name, found[name], dtype)
         for name, dtype in types.items()
-    )
+    ]
+    return rows.select(keys if amounts is None else [*keys, amounts.steps()])
 
 
 def _of_kind(column: pl.Series, part: TablePart, dtype: pl.DataType | None) -> pl.Series:

@@ -16,7 +16,8 @@ from shortlist.errors import InputError, Words, in_quotes
 from shortlist.table._column_roles import check_roles, types_of
 from shortlist.table._filters_in_memory import typed
 from shortlist.table._filters_in_sql import parsed
-from shortlist.table.coding import code_each, join, read_pieces
+from shortlist.table.amounts import Amounts
+from shortlist.table.coding import PlainNumbers, code_each, join, read_pieces
 from shortlist.table.formats import Writing
 from shortlist.table.key_types import fits_numpy
 from shortlist.table.keys import Keys, RawKeys
@@ -46,6 +47,7 @@ class CheckedTable:
         columns: The types of the named columns. Categories are strings.
         parts: The files or the frame.
         where: The rows that count; None for all.
+        amounts: A further column of what users spent; None where none is read.
     """
 
     def __init__(
@@ -53,10 +55,12 @@ class CheckedTable:
         parts: list[TablePart],
         columns: dict[str, pl.DataType],
         where: RowFilter | None = None,
+        amounts: Amounts | None = None,
     ) -> None:
         self.columns = columns
         self.parts = parts
         self.where = where
+        self.amounts = amounts
 
     def check(self) -> None:
         """Refuse, without reading a row, what could not be read any more.
@@ -64,9 +68,10 @@ class CheckedTable:
         Raises:
             InputError: A file is gone or has other columns, or an engine does not answer.
         """
-        asked = [] if self.where is None else self.where.columns
+        asked = [] if self.where is None else [*self.where.columns]
+        spent = [] if self.amounts is None else [self.amounts.column]
         for part in self.parts:
-            part.check(list(dict.fromkeys([*self.columns, *asked])))
+            part.check(list(dict.fromkeys([*self.columns, *asked, *spent])))
 
     def _attempt(self, read: Callable[[], _T]) -> _T:
         """What is read; where a library fails at it, why, as far as that can be told."""
@@ -96,8 +101,9 @@ class SensitiveTable(CheckedTable):
         columns: dict[str, pl.DataType],
         role: str,
         where: RowFilter | None = None,
+        amounts: Amounts | None = None,
     ) -> None:
-        super().__init__(parts, columns, where)
+        super().__init__(parts, columns, where, amounts)
         self.role = role
 
     @property
@@ -146,6 +152,22 @@ class SensitiveTable(CheckedTable):
         )
         return self._with_dates(rows)
 
+    def with_amounts(self) -> tuple[Keys | RawKeys, Keys, Ints]:
+        """Read users, items and the steps of what was spent, as `pairs`.
+
+        A row without a finite amount is left out.
+
+        >>> import polars as pl
+        >>> spent = [0.5, float("nan"), None]
+        >>> frame = pl.DataFrame({"user": [7, 8, 9], "page": ["a", "b", "c"], "spent": spent})
+        >>> table = open_table(
+        ...     frame, user="user", items=["page"], amounts=Amounts("spent", 600)
+        ... )
+        >>> table.with_amounts()[2]
+        array([873])
+        """
+        return self._attempt(self._spent)
+
     def grouped(self, n_by: int) -> tuple[Keys | RawKeys, Keys, Keys]:
         """Read users, groups and items, as `pairs`: the first `n_by` item columns are of groups.
 
@@ -163,11 +185,19 @@ class SensitiveTable(CheckedTable):
         users, *items = self._coded()
         return users, *(reduce(join, items[part]) for part in parts)
 
+    def _spent(self) -> tuple[Keys | RawKeys, Keys, Ints]:
+        """The keys of users and of items, and the steps that each row has."""
+        users, *items, steps = self._coded()
+        return users, reduce(join, items), steps
+
     def _coded(self) -> Iterator[Any]:
         in_parquet = all(part.kind == "Parquet" for part in self.parts)
-        rows = rows_of(self.parts, self.columns, self.where, with_categories=True)
+        rows = rows_of(self.parts, self.columns, self.where, self.amounts, with_categories=True)
         n_rows, pieces = read_pieces(rows, streamed=in_parquet)
-        return code_each(map(self._with_dates, pieces), rows.collect_schema(), n_rows)
+        found = rows.collect_schema()
+        types = {name: found[name] for name in self.columns}
+        beside = [] if self.amounts is None else [PlainNumbers(n_rows)]
+        return code_each(map(self._with_dates, pieces), types, n_rows, *beside)
 
     def _with_dates(self, piece: pl.DataFrame) -> pl.DataFrame:
         """The piece, whose items could all be shown; users never are."""
@@ -236,6 +266,7 @@ def open_table(
     items: object,
     writing: Writing | None = None,
     where: str | Sequence[str] | None = None,
+    amounts: Amounts | None = None,
     **first: object,
 ) -> SensitiveTable:
     """Check a table of users and items, or of items and their counts or scores, by its schema.
@@ -249,6 +280,7 @@ def open_table(
         items: The column or columns of the item.
         writing: How text files are written, as in `shortlist.pairs`.
         where: Which rows count, as in `shortlist.pairs`.
+        amounts: Of users and items, the column of what users spent.
         first: The one other column by its role: `user=`, the privacy unit, `count=` or `score=`.
 
     Raises:
@@ -261,11 +293,14 @@ def open_table(
     >>> open_table(frame, user="user", items=["page"]).columns
     {'user': Int64, 'page': String}
     """
-    roles = check_roles(**first, item=items)
+    spent = {} if amounts is None else {"amount": amounts.column}
+    roles = check_roles(**first, **spent, item=items)
     wanted = None if where is None else parsed(where)
-    parts, columns = open_checked(data, roles, writing)
+    parts, columns = open_checked(data, {n: r for n, r in roles.items() if r != "amount"}, writing)
+    if amounts is not None:
+        amounts.check(parts)
     wanted = None if wanted is None else typed(wanted, parts)
-    return SensitiveTable(parts, columns, next(iter(first)), wanted)
+    return SensitiveTable(parts, columns, next(iter(first)), wanted, amounts)
 
 
 def whole_counts(column: pl.Series, written: Words) -> Ints:

@@ -9,6 +9,7 @@ import shortlist as sl
 from shortlist.algorithms.search_in_rounds import Search
 from shortlist.audit import Verdict
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
+from shortlist.audit.universes import Look
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.mechanisms import AdaptiveGaussian, PerGroup, PolicyGreedy
@@ -19,8 +20,8 @@ GREEDY = PolicyGreedy(epsilon=1.0, delta=0.001)
 GROUPS = PerGroup(k=1, epsilon=1.0, delta=1e-6, max_items_per_user=2).audit_hints().coarse
 
 
-def broken(mechanism, *, knowing=True, **given):
-    findings = audit_exactly(mechanism, quick=True, knowing=knowing, **given)
+def broken(mechanism, *, at=Look.KNOWN_ITEMS, **given):
+    findings = audit_exactly(mechanism, quick=True, at=at, **given)
     return {each.claim for each in findings if each.verdict is Verdict.BROKEN}
 
 
@@ -51,7 +52,7 @@ def test_a_known_item_that_takes_part_only_if_it_is_held_is_found(mechanism, mon
 
     monkeypatch.setattr(Contributions, "with_public", if_held)
     assert "delta with known items" in broken(mechanism)
-    assert broken(mechanism, knowing=False) == set()
+    assert broken(mechanism, at=Look.USUAL) == set()
 
 
 def test_in_groups_it_is_found_likewise(monkeypatch):

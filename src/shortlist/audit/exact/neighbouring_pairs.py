@@ -14,7 +14,7 @@ from shortlist.audit.exact._claimed_losses import Claim, DeltaClaim, Laws, claim
 from shortlist.audit.exact._laws_of_data_sets import FEW_ITEMS, Law, Memory, Pair, UnknownLaw
 from shortlist.audit.exact._real_lines import PRECISION
 from shortlist.audit.findings import Finding, Verdict, share_of, worst_of_each_claim
-from shortlist.audit.universes import Data, Universe, universe_of
+from shortlist.audit.universes import Data, Look, Universe, universe_of
 from shortlist.draws import Floats
 from shortlist.draws.uniform import precision
 from shortlist.mechanisms.mechanism import Mechanism
@@ -26,7 +26,7 @@ def audit_exactly(
     mechanism: Mechanism,
     *,
     quick: bool = False,
-    knowing: bool = False,
+    at: Look = Look.USUAL,
     families: Iterable[list[Data]] | None = None,
 ) -> list[Finding]:
     """What was found of each claim of a mechanism with these parameters.
@@ -35,11 +35,11 @@ def audit_exactly(
         mechanism: With its parameters.
         quick: On fewer and smaller data sets, in all orders of their items. Else one order of
             items stands for all, where an exchange of them exchanges them in the law.
-        knowing: Where one of the private items is known.
+        at: At which data.
         families: Only on these data sets, with all that their universe's changes lead to, such as
             one user more; each family of as many items. What a data set is, its universe says.
     """
-    universe = universe_of(mechanism, quick=quick, knowing=knowing)
+    universe = universe_of(mechanism, quick=quick, at=at)
     search = _SearchForLosses(universe, claims_of(mechanism), every_order=quick)
     with precision(PRECISION):
         looked_at = universe.families() if families is None else families
@@ -47,8 +47,8 @@ def audit_exactly(
         climbs = [search.climb()] if not quick and families is None else []
         settled = map(search.settled, itertools.chain(steps, climbs))
         found = worst_of_each_claim(itertools.chain.from_iterable(settled))
-    if knowing:
-        return [replace(each, claim=f"{each.claim} with known items") for each in found]
+    if at is not Look.USUAL:
+        return [replace(each, claim=f"{each.claim}{at.value}") for each in found]
     return [*found, *search.of_parameters()]
 
 

@@ -5,9 +5,13 @@ A new kind of evidence is one more class, and one more line here.
 
 from __future__ import annotations
 
+from enum import Enum
+
 from shortlist.audit.universes.of_counts import (
+    OfAmounts,
     OfCounts,
     OfGroupedCounts,
+    OfPrivateAmounts,
     OfPrivateCounts,
     OfStatedScores,
     OfViews,
@@ -20,6 +24,7 @@ from shortlist.audit.universes.of_user_sets import (
     OfGroupedSets,
     OfKnownGroupedItems,
     OfKnownItems,
+    OfSetsOfAmounts,
 )
 from shortlist.audit.universes.small_universe import Data, Universe
 from shortlist.errors import InputError
@@ -38,9 +43,23 @@ from shortlist.evidence import (
 )
 from shortlist.mechanisms.mechanism import Mechanism
 
-__all__ = ["Data", "Universe", "universe_of"]
+__all__ = ["Data", "Look", "Universe", "universe_of"]
 
-_UNIVERSES: dict[type, type[Universe]] = {
+
+class Look(Enum):
+    """At which data a mechanism is looked at: what is said beside each claim."""
+
+    USUAL = ""
+    """As most are."""
+
+    KNOWN_ITEMS = " with known items"
+    """Where one of the items is known, for a mechanism that takes these."""
+
+    AMOUNTS = " with amounts"
+    """Where one user raises a count by 2 at most, for a mechanism that takes amounts."""
+
+
+_USUAL: dict[type, type[Universe]] = {
     PublicCounts: OfCounts,
     PrivateCounts: OfPrivateCounts,
     PublicScores: OfStatedScores,
@@ -55,23 +74,30 @@ _UNIVERSES: dict[type, type[Universe]] = {
 }
 """By what a mechanism looks at."""
 
-_KNOWING: dict[type, type[Universe]] = {
-    UserSets: OfKnownItems,
-    Contributions: OfKnownItems,
-    UserGroups: OfKnownGroupedItems,
+_UNIVERSES: dict[Look, dict[type, type[Universe]]] = {
+    Look.USUAL: _USUAL,
+    Look.KNOWN_ITEMS: {
+        UserSets: OfKnownItems,
+        Contributions: OfKnownItems,
+        UserGroups: OfKnownGroupedItems,
+    },
+    Look.AMOUNTS: {
+        PublicCounts: OfAmounts,
+        PrivateCounts: OfPrivateAmounts,
+        UserSets: OfSetsOfAmounts,
+    },
 }
-"""Likewise, where one of the items is known."""
 
 
-def universe_of(mechanism: Mechanism, *, quick: bool = False, knowing: bool = False) -> Universe:
+def universe_of(mechanism: Mechanism, *, quick: bool = False, at: Look = Look.USUAL) -> Universe:
     """The small universes of the evidence that a mechanism looks at.
 
     Args:
         mechanism: Whose evidence it is.
         quick: With fewer and smaller data sets.
-        knowing: With an item that everybody knows, for a mechanism that takes known items.
+        at: With which data.
     """
-    kind = (_KNOWING if knowing else _UNIVERSES).get(mechanism.evidence)
+    kind = _UNIVERSES[at].get(mechanism.evidence)
     if kind is not None:
         return kind(mechanism, quick=quick)
     raise InputError(

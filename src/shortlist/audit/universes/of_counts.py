@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -93,6 +94,35 @@ class OfStatedScores(Universe):
     def _steps(self, entry: float) -> float:
         """The score in steps of the sensitivity; half of them are below 0."""
         return (entry - 3) / 2
+
+
+class OfAmounts(OfCounts):
+    """Sums of what users spent on each item, of which one user adds up to 2."""
+
+    wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {}
+    quick_wide_sizes = wide_sizes
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 3}
+    step = 2
+
+    def level(self, family: Sequence[Data]) -> float:
+        return super().level(family) / self.step
+
+    def evidence_of(self, data: Data) -> PublicCounts:
+        return replace(super().evidence_of(data), unit=1 / self.step)
+
+
+class OfPrivateAmounts(OfPrivateCounts):
+    """The same of items of which only the table knows."""
+
+    wide_sizes = quick_wide_sizes = OfAmounts.wide_sizes
+    quick_sizes = OfAmounts.quick_sizes
+    step = OfAmounts.step
+
+    def level(self, family: Sequence[Data]) -> float:
+        return super().level(family) / self.step
+
+    def evidence_of(self, data: Data) -> PrivateCounts:
+        return replace(super().evidence_of(data), unit=1 / self.step)
 
 
 class OfViews(Universe):
@@ -216,7 +246,7 @@ class OfWins(Universe):
     evidence = Wins
     adjacencies = ("add or remove one comparison", ADD_OR_REMOVE)
     sizes: ClassVar[dict[int, int]] = {1: 10, 2: 20, 3: 7}
-    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 4, 3: 2}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 3}
 
     def changes(self, n_items: int) -> list[Data]:
         """All ways in which one user wins at most as many comparisons as count, or one."""

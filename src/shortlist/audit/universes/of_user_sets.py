@@ -238,6 +238,22 @@ class OfKnownItems(OfContributions):
         return super().evidence_of(data).with_public(np.zeros(1, np.int64))
 
 
+class OfSetsOfAmounts(OfContributions):
+    """The same with amounts: who holds one item spent 2 on it, and who holds several 1 on each."""
+
+    step = 2
+    sizes = OfContributions.quick_sizes
+    branched_sizes: ClassVar[dict[int, int]] = {1: 4, 2: 1}
+
+    def wide(self) -> Iterator[list[Data]]:
+        return iter(())
+
+    def evidence_of(self, data: Data) -> Contributions:
+        held = super().evidence_of(data)
+        spent = np.array([0, self.step, *[1] * held.largest])[: held.largest + 1]
+        return replace(held, known=held.added_by_size(spent), unit=1 / self.step)
+
+
 class OfGroupedSets(OfContributions):
     """Users who hold any sets of a few pairs of a group and an item.
 

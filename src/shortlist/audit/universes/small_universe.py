@@ -44,6 +44,7 @@ class Universe(ABC):
         wide_sizes: How many of more items lead, in data sets of as many items.
         exchangeable: Whether an exchange of items must exchange them in the law, digit by digit.
         adjacencies: Which neighbours its changes lead to.
+        step: By how much one user changes an entry at most.
         bounded_by_engine: Whether an engine sees to it that a user counts no more than so much;
             else the mechanism does.
     """
@@ -56,6 +57,7 @@ class Universe(ABC):
     wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4), 6: (1,)}
     quick_wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: (1, 4)}
     exchangeable: ClassVar[bool] = True
+    step: ClassVar[int] = 1
     bounded_by_engine: ClassVar[bool] = True
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
@@ -145,9 +147,9 @@ class Universe(ABC):
     def changes(self, n_items: int) -> list[Data]:
         """All that one user may change. Data sets come in one order of items, so both ways."""
         bound = self._bound or n_items
-        steps = (0, 1) if self.mechanism.adjacency == ADD_OR_REMOVE else (-1, 0, 1)
-        ways = self.ways(steps, n_items)
-        return [way for way in ways if 0 < max(way.count(1), way.count(-1)) <= bound]
+        least = 0 if self.mechanism.adjacency == ADD_OR_REMOVE else -self.step
+        ways = self.ways(range(least, self.step + 1), n_items)
+        return [way for way in ways if 0 < max(_signs(way, 1), _signs(way, -1)) <= bound]
 
     def ways(self, steps: Sequence[Any], n_items: int) -> Iterable[Data]:
         """Give each item a step; of many items, one to the first of them and one to the rest."""
@@ -243,6 +245,11 @@ class Universe(ABC):
 
     def written(self, data: Data) -> str:
         return "(" + ", ".join(map(str, data)) + ")"
+
+
+def _signs(change: Data, sign: int) -> int:
+    """How many entries are raised, or lowered."""
+    return sum(entry * sign > 0 for entry in change)
 
 
 def _rest(change: Data) -> int:

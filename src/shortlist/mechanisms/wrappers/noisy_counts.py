@@ -22,6 +22,7 @@ from shortlist.mechanisms.mechanism import (
     Mechanism,
     Selection,
     require_bounded,
+    score_digits,
 )
 from shortlist.mechanisms.wrappers._floor import Floor, FoundAndCounted
 from shortlist.mechanisms.wrappers._wrapper import Counted
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 # Where one user changes more counts, normal noise is smaller than Laplace noise.
 _FEW_COUNTS = 4
+MOST_SD_OF_AMOUNTS = 2.0**20
+"""Of noisy amounts, in caps, of which each has 2^20 steps: for the reason below."""
 # Noise of this standard deviation reaches 2^53, where floats are coarse, with probability e^-700.
 MOST_SD = 2.0**44
 
@@ -93,9 +96,10 @@ class InNoise(Mechanism):
     def _noisy(self, counts: Ints, draws: Draws) -> Floats:
         return draws.order(self._order(counts)).by_position()
 
-    def _order(self, counts: Ints) -> Order:
+    def _order(self, counts: Ints, unit: float = 1.0) -> Order:
         noise, _, shared = self._best
-        return Order(counts, [noise], shared=shared, unit=1.0, digits=0)
+        digits = 0 if unit == 1 else score_digits(self._best.sd) + 1
+        return Order(counts, [noise], shared=shared, unit=unit, digits=digits)
 
 
 class CountedInNoise(InNoise, Counted):
@@ -218,6 +222,10 @@ class NoisyCounts(CountedInNoise):
         return self.selection.evidence
 
     @property
+    def reads_unit(self) -> bool:  # type: ignore[override]
+        return self.selection.reads_unit and self.min_users is None
+
+    @property
     def wants(self) -> Wants:
         wants = self.selection.wants
         if issubclass(wants.kind, UserSets):
@@ -283,8 +291,9 @@ class NoisyCounts(CountedInNoise):
             require_bounded(evidence, max_items_per_user=self.max_items_per_user)
         selection = self.selection.select(evidence, draws)
         positions, counts = selection.positions, evidence.counts[selection.positions]
+        unit = evidence.unit if self.reads_unit else 1.0
         if (floor := self._floor) is None:
-            scores = self._noisy(counts, draws)
+            scores = draws.order(self._order(counts, unit)).by_position()
         else:
             least = np.full(len(counts), floor.least)
             found = draws.order(replace(self._order(counts), at_least=least))
@@ -293,7 +302,7 @@ class NoisyCounts(CountedInNoise):
         return selection._replace(
             positions=positions,
             scores=scores,
-            noise_sd=self.count_sd,
+            noise_sd=self.count_sd if unit == 1 else self._best.sd,
             shared_sd=self.count_shared_sd,
         )
 
@@ -311,6 +320,12 @@ class PricedNoise(NamedTuple):
         if self.shared is None or isinstance(self.noise, Laplace):
             return self.noise
         return Normal(math.hypot(self.noise.sd, self.shared.sd))
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation of a count's noise, which is not rounded to a whole number."""
+        each = self.of_each
+        return math.sqrt(2) * each.scale if isinstance(each, Laplace) else each.sd
 
 
 class CorrelatedNoise(NamedTuple):

@@ -120,7 +120,7 @@ class OfScores(Wrapper):
     def __post_init__(self) -> None:
         super().__post_init__()
         inner = self.selection
-        if not inner.reads_unit:
+        if not (inner.reads_unit and inner.evidence is PublicCounts):
             raise InputError(
                 "{kind} looks at numbers of users, and these are scores",
                 "omit {mechanism}, or take another",

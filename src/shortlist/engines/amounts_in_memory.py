@@ -1,0 +1,78 @@
+"""Rows of users, items and what they spent, in this process's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shortlist.draws import Draws
+from shortlist.engines._table_engine import Once, UsersInMemory
+from shortlist.engines.engine import ShownEvidence
+from shortlist.evidence import PrivateCounts, PublicCounts, UserAmounts, UserSets, Wants
+from shortlist.table import SensitiveTable
+from shortlist.table.amounts import MOST
+from shortlist.table.keys import Coding
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class AmountsInMemory(UsersInMemory):
+    """Sums of what users spent on items, of rows that are read once."""
+
+    def __init__(
+        self,
+        table: SensitiveTable,
+        public: pl.DataFrame | None,
+        held: Once[tuple[UserAmounts, Coding]] | None = None,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: With a user, an item and an amount a row.
+            public: What everybody knows, one row an item; None where items are private.
+            held: What was read, where several engines share it.
+        """
+        super().__init__(table, public, held)
+        self.amounts = table.amounts
+        self.n_items = None if public is None else public.height
+        self.can_show = (UserSets, PrivateCounts) if public is None else (PublicCounts,)
+
+    def of_items(self, public: pl.DataFrame) -> AmountsInMemory:
+        """The same rows, read once for both, where everybody knows the items that count."""
+        return AmountsInMemory(self._table, public, self._held)
+
+    @property
+    def table(self) -> SensitiveTable:
+        """What the rows are read from."""
+        table: SensitiveTable = self._table
+        return table
+
+    @contextmanager
+    def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        """Show sums over all users; of each at most `wants.bound` items, if there is a bound."""
+        held, items = self._held()
+        if wants.kind is UserSets:
+            yield ShownEvidence(held.sets, items.take)
+            return
+        sums, unit = held.sums(wants.bound, draws), held.sets.unit
+        if self._public is None:
+            yield ShownEvidence(PrivateCounts(sums, wants.bound, unit), items.take)
+            return
+        # Code -1, of public items that nobody holds, is the sum appended at the end.
+        of_public = np.append(sums, 0)[items.find(self._public)]
+        evidence = PublicCounts(of_public, wants.bound, unit=unit)
+        yield ShownEvidence(evidence, self._public.__getitem__, self._public.height)
+
+    def _read(self) -> tuple[UserAmounts, Coding]:
+        """What each user spent on each item."""
+        users, items, steps = self._table.with_amounts()
+        held = UserAmounts.of_rows(
+            *(users.codes, items.codes, steps),
+            n_items=items.size,
+            most=MOST,
+        )
+        return held, items.coding

@@ -1,0 +1,82 @@
+"""What each user spent on each item: added up, and clamped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.draws import Draws, Ints
+from shortlist.evidence.contributions import Contributions
+
+
+@dataclass(frozen=True)
+class UserAmounts:
+    """Sums of what each user spent on each item, in steps, from 1 to a cap.
+
+    Whoever has a sum of 0 or less for an item is taken not to hold it.
+
+    Attributes:
+        sets: Who holds what; their `counts` are sums over all users.
+        amounts: What is spent on each item of the sets, shape (n_pairs,).
+    """
+
+    sets: Contributions
+    amounts: Ints
+
+    @classmethod
+    def of_rows(
+        cls,
+        users: NDArray[np.integer],
+        items: NDArray[np.integer],
+        steps: Ints,
+        *,
+        n_items: int,
+        most: int,
+    ) -> UserAmounts:
+        """Add up the rows of each user and item; only then is a sum clamped.
+
+        Args:
+            users: The code, or any number, of the user of each row.
+            items: Codes of items.
+            steps: What each row has, below 0 or above the cap as it may be.
+            n_items: How many codes of items there are.
+            most: The cap, in steps: a power of 2.
+        """
+        import polars as pl
+
+        rows = pl.LazyFrame({"user": users, "item": items, "amount": steps})
+        sums = rows.group_by("user", "item").agg(pl.col("amount").sum().clip(upper_bound=most))
+        held = sums.filter(pl.col("amount") > 0).sort("user", "item").collect()
+        sizes = held["user"].rle().struct.field("len").to_numpy().astype(np.int64)
+        of_pairs = held["item"].to_numpy().astype(np.uint32)
+        amounts = held["amount"].to_numpy()
+        sets = Contributions(
+            np.cumsum(sizes) - sizes,
+            sizes,
+            of_pairs,
+            n_items,
+            known=_added_up(of_pairs, amounts, n_items),
+            unit=1 / most,
+        )
+        return cls(sets, amounts)
+
+    def sums(self, max_items_per_user: int | None, draws: Draws) -> Ints:
+        """What all users spent on each item, shape (n_items,): of a random subset of each one's.
+
+        All items of a user count where that is None.
+        """
+        if max_items_per_user is None:
+            return self.sets.counts
+        n = len(self.amounts)
+        pairs = replace(self.sets, items=np.arange(n, dtype=np.uint32), n_items=n, known=None)
+        kept = pairs.bounded(max_items_per_user, draws).listed()
+        return _added_up(self.sets.items[kept], self.amounts[kept], self.sets.n_items)
+
+
+def _added_up(items: NDArray[np.uint32], amounts: Ints, n_items: int) -> Ints:
+    """The sum of each item. It is exact: 2^30 users of 2^20 steps each fit 64 bits."""
+    sums = np.zeros(n_items, np.int64)
+    np.add.at(sums, items, amounts)
+    return sums

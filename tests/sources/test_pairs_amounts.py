@@ -1,0 +1,203 @@
+"""Top-k by what users spent: what is named, what a release says, and what is refused unspent."""
+
+import json
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shortlist as sl
+from helpers.budgets import created
+from helpers.refusals import refusal
+from shortlist.bits import SeededBits
+from shortlist.mechanisms import (
+    AdaptiveGaussianPeeling,
+    AdaptiveTopK,
+    LimitedDomain,
+    OneShotLaplace,
+)
+
+HUGE = {"epsilon": 1e4, "delta": 1e-6}
+PRICE = {"epsilon": 1.0, "delta": 1e-6}
+TITLES = ["Emma", "Dune", "Ulysses", "Kim"]
+# Few spent much on Dune, and many a little on Emma; one spent without end on Ulysses.
+SPENT = [
+    *((user, "Emma", 3.0) for user in range(400)),
+    *((user, "Dune", 30.0) for user in range(300) for _ in range(2)),
+    *((user, "Kim", 1.0) for user in range(250)),
+    (0, "Ulysses", 1e9),
+    (1, "Dune", None),
+    (2, "Dune", float("nan")),
+    (3, "Emma", float("-inf")),
+    (4, "Kim", -5.0),
+]
+ROWS = pl.DataFrame(SPENT, schema=["user", "title", "minutes"], orient="row", strict=False)
+SUMS = {"Dune": 300 * 50.0, "Emma": 400 * 3.0, "Kim": 249.0, "Ulysses": 50.0}
+
+
+def source(data=ROWS, **more):
+    given = {"user": "user", "item": "title", "amount": "minutes", "cap": 50} | more
+    return sl.pairs(data, **given)
+
+
+def seeded(asked, k=4, **more):
+    return asked.top_k(k, **HUGE | more, random=SeededBits(1))
+
+
+@pytest.mark.parametrize("public", [None, TITLES])
+def test_items_are_ranked_by_sums_of_what_each_user_spent_up_to_the_cap(public):
+    found = seeded(source(public_items=public), noisy_counts=True)
+    sums = dict(sorted(SUMS.items(), key=lambda one: -one[1])) if public else SUMS
+    named = [title for title in sums if public or title != "Ulysses"]  # of which one user knows
+    assert found.items == named
+    table = found.to_polars()
+    assert table.columns == ["rank", "title", "amount", "amount_low", "amount_high"]
+    for title, amount, low, high in table.drop("rank").rows():
+        assert low <= SUMS[title] <= high
+        assert abs(amount - SUMS[title]) < 2
+
+
+def test_the_default_is_a_search_by_holders_then_picks_by_sums():
+    assert source().default_for(sl.TopK(2)) is AdaptiveGaussianPeeling
+    assert seeded(source(), 2, mechanism=LimitedDomain).items == ["Dune", "Emma"]
+    assert seeded(source().of_items(TITLES), 1).items == ["Dune"]
+
+
+def test_with_a_cap_far_above_all_one_user_cannot_be_seen():
+    """The noise grows with the cap: Ulysses, of which one user has nearly all, is not on top."""
+    asked = source(cap=1e9, public_items=TITLES)
+    first = {asked.top_k(1, epsilon=0.1, random=SeededBits(seed)).items[0] for seed in range(40)}
+    assert first == set(TITLES)
+
+
+@pytest.mark.parametrize("public", [None, TITLES])
+def test_of_which_type_columns_are_does_not_depend_on_rows(public):
+    ask = partial(seeded, k=2, noisy_counts=True)
+    many, none = (ask(source(rows, public_items=public)) for rows in (ROWS, ROWS.clear()))
+    assert many.to_polars().schema == none.to_polars().schema
+
+
+def test_a_release_says_column_cap_and_step(tmp_path):
+    found = seeded(source(), 2, noisy_counts=True)
+    said = '"minutes", capped at 50 per user and item, in steps of 4.77e-05'
+    assert found.about.amount == said
+    words = " ".join(found.explain().split())
+    assert f"By sums of: {said}" in words
+    assert "The items of the largest sums" in words
+    assert "one cap counts as one person" in words
+    assert "each up to the cap, is in its" in words
+    assert "capped at 50" in str(found)
+    assert "the amount without noise is in" in " ".join(str(found).split())
+    for name in ("found.json", "found.parquet"):
+        found.save(tmp_path / name)
+        again = sl.load(tmp_path / name)
+        assert again.to_polars().equals(found.to_polars())
+        assert (again.about, again.scores.unit) == (found.about, "noisy amount")
+    assert json.loads(found.to_json())["columns"]["end_type"] == "Float64"
+    assert "amount_low" in found.to_csv()
+    found.report(tmp_path / "found.html")
+    assert "capped at 50" in (tmp_path / "found.html").read_text()
+
+
+def test_a_plan_explains_what_a_count_is():
+    told = source().plan(sl.TopK(2, noisy_counts=True), **PRICE).explain()
+    assert 'Items are ranked by sums of "minutes", capped at 50 per user and item' in told
+    assert "A count below is the sum of an item in units of 50" in told
+    assert source().plan(sl.TopK(2), **PRICE).to_dict()["about"]["amount"] is not None
+    assert "amount" in repr(source())
+
+
+def test_lists_by_other_sums_are_not_compared():
+    one, other = (seeded(source(cap=cap), 2, noisy_counts=True) for cap in (50, 60))
+    refusal(lambda: sl.diff(one, other), "sums")
+    assert "ranked by amounts" in sl.diff(one, one).unjudged
+
+
+def test_a_budget_knows_amounts_again(tmp_path):
+    budget = created(tmp_path / "plays.budget", epsilon=9.0, delta=1e-3)
+    asked = partial(source, budget=budget, as_of="2026-11-24")
+    ask = {"epsilon": 1.0, "delta": 1e-6, "reuse": True}
+    asked().top_k(2, **ask)
+    assert asked().top_k(2, **ask).given_before
+    assert asked(cap=51).top_k(2, **ask).given_before is None
+    assert asked(amount=None, cap=None).top_k(2, **ask).given_before is None
+
+
+REFUSED = {
+    "domain": (lambda s: s.domain(**PRICE), ["domain: sums of amount", "omit amount"]),
+    "hitting set": (lambda s: s.hitting_set(2, **PRICE), ["hitting-set: sums of amount"]),
+    "user counts": (lambda s: s.user_counts(TITLES, epsilon=1.0), ["user-counts: sums of"]),
+    "groups": (
+        lambda s: s.top_k(2, by="minutes", **PRICE),
+        ["amount ranks one list of all items", "pairs of a group and an item"],
+    ),
+    "pairs": (lambda s: s.together(2), ["amount ranks items that stand alone"]),
+    "a series": (lambda s: s.for_series(), ["amount: a series lists items by who holds them"]),
+    "no order": (
+        lambda s: s.of_items(TITLES).top_k(2, ordered=False, epsilon=1.0),
+        ["ordered=False", "a list has an order"],
+    ),
+    "a floor": (lambda s: s.top_k(2, min_users=9, **PRICE), ["min_users=9", "no users are"]),
+    "others": (lambda s: s.top_k(2, others=True, **PRICE), ["others=True", "no users are"]),
+    "rounds alone": (
+        lambda s: s.top_k(2, mechanism=AdaptiveTopK, **PRICE),
+        ["mechanism=AdaptiveTopK", "does not look at what they spent"],
+    ),
+    "parts": (
+        lambda s: s.top_k(2, mechanism=LimitedDomain, noisy_counts=True, **PRICE),
+        ["some items of a user alone", "noisy_counts"],
+    ),
+    "noise alone": (
+        lambda s: s.top_k(2, count_share=1e-6, noisy_counts=True, epsilon=1e-3, delta=1e-6),
+        ["count_share", "all noise"],
+    ),
+    "inventing": (
+        lambda s: s.plan(sl.TopK(2), **PRICE).expect(users=9, items=9),
+        ["no table with amounts is invented"],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_not_of_amounts_is_refused_before_a_row_is_read(what, tmp_path):
+    ask, said = REFUSED[what]
+    budget = created(tmp_path / "plays.budget", epsilon=9.0, delta=1e-3)
+    before = budget.to_csv()
+    refusal(lambda: ask(source(budget=budget)), *said)
+    assert budget.to_csv() == before
+
+
+def test_counts_for_nothing_are_refused_likewise():
+    few = partial(OneShotLaplace, max_items_per_user=1)
+    asked = source(public_items=TITLES)
+    ask = partial(asked.top_k, 2, epsilon=1.0, mechanism=few)
+    refusal(lambda: ask(noisy_counts=True), "some items of a user alone")
+    assert ask().scores is None
+
+
+def test_what_is_measured_by_comparing_are_users():
+    refusal(lambda: sl.metrics.compare(source(), sl.TopK(2), **PRICE), "and not amounts")
+
+
+def test_known_items_and_engines_are_refused_where_they_are_given():
+    refusal(lambda: source(known_items=TITLES), "known_items", "public_items")
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        columns = "r % 3 AS title, r AS user, r / 4 AS minutes"
+        rows = connection.sql(f"SELECT {columns} FROM range(9) t(r)")
+        refusal(lambda: source(rows), "amount", "pull=True")
+        pulled = source(rows, pull=True, public_items=[0, 1, 2], cap=1)
+        found = pulled.top_k(3, epsilon=1e4, noisy_counts=True, random=SeededBits(1)).to_polars()
+    numbers = np.arange(9)
+    spent = np.minimum(numbers / 4, 1)
+    held = dict(zip(found["title"], found["amount"], strict=True))
+    for title in range(3):
+        assert held[title] == pytest.approx(spent[numbers % 3 == title].sum(), abs=0.1)
+
+
+def test_pairs_of_columns_are_ranked_by_amounts():
+    rows = ROWS.with_columns(place=pl.col("user") % 2)
+    found = seeded(source(rows, item=["place", "title"]), 2, noisy_counts=True).to_polars()
+    assert set(zip(found["place"], found["title"], strict=True)) == {(0, "Dune"), (1, "Dune")}
+    assert found["amount"].to_list() == pytest.approx([7500, 7500], abs=5)
