@@ -2,6 +2,7 @@
 
 import os
 import sys
+from tempfile import mkdtemp
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 
@@ -58,6 +59,8 @@ def _spark() -> SparkSession:
         SparkSession.builder.master("local[2]")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.ui.enabled", "false")
+        # Where Tumult writes rows, which are not to lie in the project.
+        .config("spark.sql.warehouse.dir", mkdtemp())
         .getOrCreate()
     )
 

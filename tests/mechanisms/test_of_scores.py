@@ -131,6 +131,19 @@ def test_with_a_delta_nothing_exceeds_it(direction, k):
                 assert hockey_stick(x, y, epsilon) <= mechanism.cost.delta(epsilon) + 1e-9
 
 
+@pytest.mark.parametrize("direction", Direction)
+def test_picks_that_follow_a_choice_look_at_the_spread_too(direction):
+    def selects(epsilon, delta):
+        return JointOrPeel(k=2, epsilon=epsilon, delta=delta, threshold=-50.0)
+
+    mechanism = OfScores.of(selects, k=2, epsilon=1.0, delta=0.3, **STATED[direction])
+    assert not mechanism.selection.one_shot
+    laws = cache(partial(output, mechanism))
+    for pair in neighbours_of_scores(STATED[direction], TABLES[1:2]):
+        for x, y in itertools.permutations(map(laws, pair)):
+            assert hockey_stick(x, y, 1.0) <= mechanism.delta + 1e-9
+
+
 def test_users_who_move_scores_both_ways_lose_twice_as_much_where_one_way_was_stated():
     mechanism = build(PermuteAndFlip, ONE, 1)
     pairs = [((0.0, 6.0), (0.3, 5.7))]

@@ -13,6 +13,7 @@ from helpers.refusals import MARKER, refusal, refused_silently
 from shortlist import mechanisms
 from shortlist.mechanisms import Adjacency, JointOrPeel, Peeling
 from shortlist.mechanisms.wrappers import OfScores
+from shortlist.table.sensitive_table import numbers_of
 
 ITEMS = ["Emma", "Dune", "Ulysses", "Persuasion"]
 HOURS = [900.5, -40.25, 300.0, -700.0]
@@ -120,6 +121,12 @@ def test_a_list_of_public_items_decides_which_are_named():
     assert "there are only 3 public items" in refusal(lambda: source.top_k(4, epsilon=1.0))
 
 
+@pytest.mark.parametrize(("missing", "named"), [(1e6, "nobody reads this"), (-1e6, "Dune")])
+def test_an_item_of_the_list_without_a_row_has_the_missing_score(missing, named):
+    source = scores(public_items=["Dune", "nobody reads this"], missing=missing)
+    assert source.top_k(1, epsilon=1.0).items == [named]
+
+
 @pytest.mark.parametrize("score", [math.inf, -math.inf, 1e300, math.nan, None])
 def test_no_score_is_refused(score):
     data = frame([score, 1.0, 2.0, 3.0], strict=False)
@@ -136,6 +143,12 @@ def test_integers_and_floats_of_any_width_are_scores():
         assert scores(data, sensitivity=0.01).top_k(2, epsilon=1.0).items == ["Emma", "Ulysses"]
     large = frame([2**63 - 1, 2**53 + 2, -(2**63), 0])
     assert scores(large).top_k(1, epsilon=1.0).items[0] in ITEMS[:2]
+
+
+def test_integers_between_which_doubles_skip_move_no_further_than_they_did():
+    near = 2**53 + np.arange(-2, 5)
+    assert np.diff(numbers_of(pl.Series(near))).max() <= 1
+    assert np.diff(numbers_of(pl.Series(-near[::-1]))).max() <= 1
 
 
 def test_a_file_and_a_frame_are_read_alike(tmp_path):
