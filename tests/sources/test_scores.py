@@ -227,9 +227,15 @@ def test_an_item_with_two_rows_is_refused_without_a_word_of_it(capfd, caplog):
     assert "with its score" in str(error)
 
 
-@pytest.mark.parametrize("kind", [mechanisms.LimitedDomain, mechanisms.CountEach])
-def test_mechanisms_of_users_are_refused(kind):
-    refusal(lambda: scores().top_k(1, epsilon=1.0, mechanism=kind), "these are scores")
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        (mechanisms.LimitedDomain, "it discovers private items, and these are public"),
+        (mechanisms.CountEach, "these are scores"),
+    ],
+)
+def test_mechanisms_of_users_are_refused(kind, why):
+    refusal(lambda: scores().top_k(1, epsilon=1.0, mechanism=kind), why)
 
 
 def test_options_on_users_are_refused():
