@@ -38,7 +38,7 @@ class NoisyShares:
 
     >>> shares = NoisyShares(own_sd=2.0, shared_sd=0.0, law="Normal")
     >>> shares.of([50.0], [100.0])
-    [Share(share=0.5, low=0.449023, high=0.551948)]
+    [Share(share=0.5, low=0.449768, high=0.552549)]
 
     Attributes:
         own_sd: The standard deviation of what noise each number has alone.

@@ -17,12 +17,14 @@ from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace, Normal
-from shortlist.mechanisms import Peeling, PerGroup, Selection, ThresholdTopK
+from shortlist.mechanisms import Peeling, PerGroup, Selection, SetOrPeel, ThresholdTopK
 from shortlist.mechanisms.registry import every_mechanism
 
 
 def on_coarse_grid(mechanism):
     """The variant that is enumerated, where what is rounded down to is a part of the law."""
+    if isinstance(mechanism, SetOrPeel):  # a set of both items tells nothing
+        return dataclasses.replace(mechanism, k=1)
     return mechanism.audit_hints().coarse if hasattr(mechanism, "design") else mechanism
 
 
