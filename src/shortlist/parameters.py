@@ -44,20 +44,20 @@ class GroupItems(Option):
 
 
 class ShareOfUsers(Option):
-    """Of how many users a count is told as a share, too."""
+    """Of which number of users a count is also a share."""
 
     STATED = "stated"
-    """Of the number that everybody may know, as it is stated to the source: then it is exact."""
+    """Of a public number, which is given to the source as `users`. It has no noise."""
 
     COUNTED = "counted"
-    """Of all users in the table, or in the group: one count more, in noise like the others."""
+    """Of all users in the table, or in the group: their number is counted with noise, too."""
 
 
 class Direction(Option):
-    """Which way one user moves scores: privacy hangs on it."""
+    """Which way one user moves scores. The guarantee depends on it."""
 
     ONE = "one"
-    """Of any two tables with and without a user, one has no score below the other's."""
+    """One user moves all scores the same way: with the user, none is lower, or none is higher."""
 
     ANY = "any"
     """One user may raise some scores and lower others. Noise is about twice as large."""
@@ -187,8 +187,8 @@ def require_sensitivity(name: str, value: float) -> float:
     """Require how far one user moves a score: a number above 0, and of a usual size."""
     if not _LEAST <= as_float(value) <= 1 / _LEAST:
         raise InputError(
-            "must be a number above 0, and finite: the most by which one user moves any score",
-            "from 1e-100 to 1e100 all are taken",
+            "must be a number above 0, and finite: the most by which one user can move any score",
+            "give one from 1e-100 to 1e100",
             given={name: value},
         )
     return float(value)

@@ -190,7 +190,7 @@ def _require_scores(question: Question, engine: Engine) -> None:
     if not of_scores and PublicScores in engine.can_show:
         raise InputError(
             "{question}: it asks about numbers of users, and these are scores",
-            "ask for the k items of the largest scores, or of the smallest",
+            "ask for the k items with the largest scores, or the smallest",
             question=question.name,
         )
 

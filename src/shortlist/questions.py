@@ -317,7 +317,7 @@ class Rank(KItems):
 
 @dataclass(frozen=True)
 class TopScores(KItems):
-    """The k items of the largest scores, best first.
+    """The k items with the largest scores, best first.
 
     Attributes:
         k: How many items, at least 1.
@@ -352,7 +352,7 @@ class TopScores(KItems):
 
 @dataclass(frozen=True)
 class BottomScores(TopScores):
-    """The k items of the smallest scores, the smallest first.
+    """The k items with the smallest scores, the smallest first.
 
     Attributes:
         k: As of `TopScores`.
@@ -373,8 +373,8 @@ class UserCounts(Question):
     Every item is listed, also one that nobody holds.
 
     Attributes:
-        share_of_users: Of how many users each count is told as a share, too; None for no shares.
-        users: How many that are, where it is stated: filled by the source.
+        share_of_users: Of which number of users each count is also a share; None for no shares.
+        users: That number, if it is stated. The source fills it in.
 
     Raises:
         InputError: An attribute is out of range.
@@ -397,13 +397,13 @@ class UserCounts(Question):
             return self
         if by:
             raise InputError(
-                "how many users a group has is stated nowhere",
-                "take {sl.ShareOfUsers.COUNTED}, of all users in a group",
+                "the number of users in each group is stated nowhere",
+                "take {sl.ShareOfUsers.COUNTED}, which counts them",
                 given={"share_of_users": ...},
             )
         if users is None:
             raise InputError(
-                "how many users there are must be stated to the source",
+                "the number of users must be stated to the source",
                 "give it by {users}, if everybody may know it; or take {sl.ShareOfUsers.COUNTED}",
                 given={"share_of_users": ...},
             )

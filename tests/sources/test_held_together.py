@@ -195,8 +195,8 @@ def test_what_is_refused():
     price = {"epsilon": 1.0, "delta": 1e-6}
     for of in (0, 4, 2.5, "2", None):
         refusal(lambda of=of: rows.top_k(1, of=of, **price), "must be 2, for pairs of items, or 3")
-    refusal(lambda: rows.top_k(1, of=2, by="item", **price), "in no groups")
-    refusal(lambda: rows.top_k(1, of=2, others=True, **price), "some count alone")
+    refusal(lambda: rows.top_k(1, of=2, by="item", **price), "by group")
+    refusal(lambda: rows.top_k(1, of=2, others=True, **price), "only some count")
     refusal(lambda: rows.together(2).plan(sl.HittingSet(2), **price), "hitting-set: it is asked")
     knowing = sl.pairs(table([{0, 1}]), user="user", item="item", known_items=["a"])
     refusal(lambda: knowing.top_k(1, of=2, **price), "known_items: pairs are discovered")

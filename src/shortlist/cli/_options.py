@@ -300,8 +300,8 @@ _KNOWN_OR_GROUPED = {
     "count": "counts do not tell who holds what; give one row per user and item",
 }
 _TOGETHER = {
-    "by": "pairs of items are found in no groups",
-    "public_items": "pairs are discovered, and a list of items names none",
+    "by": "pairs of items cannot be asked for by group",
+    "public_items": "pairs are discovered, and a list of items names no pairs",
     "public_items_in_table": "everybody knows these items",
     "count": "counts do not tell who holds what; give one row per user and item",
     "others": "of a user who holds many pairs only some count",
@@ -376,10 +376,13 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("where", _TEXT, settable=True, metavar="CONDITION", not_with={
             "store": "its index has one order, of all items",
         }, otherwise="give a table of the items that count, with an index of its own", help={
-        C.TOP_K | C.ROWS | C.COMPARE: "Only rows for which this is true: a condition in SQL over "
-            "the columns of one row, such as \"country = 'NO' and age between 18 and 30\"; with "
+        C.TOP_K | C.COMPARE: "Only rows for which this is true: a condition in SQL over the "
+            "columns of one row, such as \"country = 'NO' and age between 18 and 30\"; with "
             "--count, over those of --item and --by. It is shown with the answer; choose it "
             "without looking at the data.",
+        C.ROWS: "Only rows for which this is true: a condition in SQL over the columns of one row, "
+            "such as \"country = 'NO' and age between 18 and 30\". It is shown with the answer; "
+            "choose it without looking at the data.",
         C.SERIES_NEXT: "Only rows for which this is true, as of top-k: a condition in SQL over the "
             "columns of one row. It is shown with the answer.",
     }),
@@ -434,22 +437,22 @@ OPTIONS: tuple[CommandOption, ...] = (
             "this may take, such as 1/52. Exactly 52 questions with that share fit into the total.",
     }),
     CommandOption("sensitivity", _NUMBER, PRIVACY, less_private=True, required=C.SCORES, help={
-        C.SCORES: "Your promise: the most by which one user, added or removed, moves any score. "
-            "Nothing here can check it. It must hold for the numbers as they stand in the file.",
+        C.SCORES: "Your promise: the most by which one user, added or removed, can move any score. "
+            "It cannot be checked. It must hold for the numbers as they stand in the file.",
     }),
     CommandOption("direction", _DIRECTION, PRIVACY, less_private=True, required=C.SCORES, help={
         C.SCORES: "Your promise: one, if one user moves all scores the same way, as when amounts "
             "of 0 or more are added up; any, if not, or if you do not know.",
     }),
     CommandOption("missing", _NUMBER, PRIVACY, settable=True, required=C.SCORES, help={
-        C.SCORES: "The score of a public item without a row, or without a number: such as 0 for "
+        C.SCORES: "The score of a public item without a row, or without a number, such as 0 for "
             "sums. The promises must hold for it, too.",
     }),
     CommandOption("bottom", _FLAG, help={
-        C.SCORES: "The items of the smallest scores, rather than those of the largest.",
+        C.SCORES: "The items with the smallest scores, instead of the largest.",
     }),
     CommandOption("noisy_scores", _FLAG, PRIVACY, settable=True, help={
-        C.SCORES: "Say of each item its score, with noise and an interval. That takes 0.15 of the "
+        C.SCORES: "Give the score of each item, with noise and an interval. That takes 0.15 of the "
             "budget, so that the list is less accurate.",
     }),
     CommandOption("users", _WHOLE, PRIVACY, settable=True, help={
@@ -504,20 +507,20 @@ OPTIONS: tuple[CommandOption, ...] = (
             "group. It goes with --public-groups.",
     }),
     CommandOption("of", _WHOLE, settable=True, not_with=_NOT_OF_A_STORE | _TOGETHER, help={
-        C.TOP_K: "2 for pairs: the k pairs of items that most users hold; 3 for triples. Of a user "
-            "who holds more than 2,000 of them so many are picked at random; with "
-            "--max-items-per-user, as many as a user of so many items holds.",
+        C.TOP_K: "2 for the k pairs of items that most users hold together, 3 for triples. Of a "
+            "user who holds more than 2,000, 2,000 are picked at random; with "
+            "--max-items-per-user, as many as a user with that many items holds.",
     }),
     CommandOption("max_groups_per_user", _WHOLE, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are picked "
             "at random. By default 1. Choose N without looking at the data. With --count: your "
             "promise that no user is in more than N groups.",
         C.HITTING_SET: "With --by: each user counts in at most N groups; of a user in more, N are "
-            "picked at random. By default 1. With 2, an answer is worth about half of the budget. "
+            "picked at random. By default 1. With 2, each group gets about half of the budget. "
             "Choose N without looking at the data.",
         C.USER_COUNTS: "With --by: each user counts in at most N groups; of a user in more, N are "
-            "picked at random, and counts are too small then. By default 1. With more, there is "
-            "more noise. Choose N without looking at the data.",
+            "picked at random, and then counts are too small. By default 1. A larger N adds noise. "
+            "Choose N without looking at the data.",
     }),
     CommandOption("group_items", _GROUP_ITEMS, PRIVACY, settable=True, goes_with="by", not_with={
             "count": "a histogram is answered group by group anyway",
@@ -585,13 +588,13 @@ OPTIONS: tuple[CommandOption, ...] = (
             "0.05 of the budget. It is printed below the list, and in JSON, not in CSV.",
     }),
     CommandOption("share_of_users", _SHARES, PRIVACY, settable=True, help={
-        C.USER_COUNTS: "Say of each count which share of users it is, with an interval: counted, "
-            "of all users in the table, or with --by in the group, whose number is one count more; "
-            "stated, of the number that --users says.",
+        C.USER_COUNTS: "Give each count also as a share of users, with an interval. counted: of "
+            "all users in the table, or with --by in the group; their number is counted with "
+            "noise, too. stated: of the number that you give as --users.",
     }),
     CommandOption("unordered", _FLAG, PRIVACY, not_with=_NOT_OF_A_STORE, help={
-        C.TOP_K: "The top k as a set, by name and without ranks: with public items it is more "
-            "often right as a whole.",
+        C.TOP_K: "The top k as a set, sorted by name and without ranks. Its items are all right "
+            "more often. It goes with public items.",
     }),
     CommandOption("count_share", _NUMBER, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.DOMAIN | C.HITTING_SET: "For experts: as --noisy-counts, for another share of "

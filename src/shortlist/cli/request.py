@@ -683,10 +683,10 @@ shortlist top-k --store sqlite:///items.db --table items \\
         ),
         TableQuestion(
             Commands.SCORES,
-            """The k items of the largest scores, or with --bottom of the smallest.
+            """The k items with the largest scores, or with --bottom the smallest.
 
-            Scores are numbers that you have made of users' data. How far one user
-            moves them, you state: the guarantee rests on it.""",
+            Scores are numbers that you computed from users' data. You state how far
+            one user can move them: the guarantee rests on it.""",
             """shortlist scores hours.csv --item title --score hours \
     --sensitivity 8 --direction one --missing 0 \
     --public-items titles.csv -k 10 --epsilon 1""",

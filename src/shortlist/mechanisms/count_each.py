@@ -150,11 +150,11 @@ class CountEach(InNoise):
 
     def _explained_shares(self) -> list[str]:
         if self.users is not None:
-            return [f"It is told as a share, too: of {self.users:,} users, as was stated."]
+            return [f"Each count also comes as a share of {self.users:,} users, as was stated."]
         if not self._counts_users:
             return []
-        number = "of all users, whose number is one count more, in the same noise"
-        return [f"It is told as a share, too: {number}."]
+        number = "whose number is one count more, with the same noise"
+        return [f"Each count also comes as a share of all users, {number}."]
 
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """All items, with their noisy counts: the order of the list is no part of the answer."""

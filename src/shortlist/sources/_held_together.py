@@ -81,13 +81,13 @@ class HeldTogether(Source):
         """The engine, of what is asked of pairs; of users, of whom a part is seen, nothing is."""
         if not isinstance(question, TopK | Domain):
             raise InputError(
-                "{question}: it is asked of single items",
+                "{question}: it is asked of single items, not of pairs",
                 "omit {of}",
                 question=question.name,
             )
         if question.others:
             raise InputError(
-                "of a user who holds many pairs some count alone, so that nobody can tell whether "
+                "of a user who holds many pairs only some count, so that nobody can tell whether "
                 "that user holds none of those named",
                 "omit it, or omit {of}",
                 given={"others": True},

@@ -146,7 +146,7 @@ def _require_of_items(table: SensitiveTable) -> None:
         if name not in items:
             why = "holds what is protected" if name == count else "may say something of users"
             raise InputError(
-                '"{name}" {why}: which items are kept would then tell of it',
+                '"{name}" {why}: which items are kept would reveal it',
                 "filter by columns of {item} and {by} alone. For items of many users, give "
                 "{min_users} to the question",
                 given={"where": in_quotes(str(table.where))},

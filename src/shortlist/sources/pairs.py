@@ -400,7 +400,7 @@ class Pairs(Source):
                 of a group and an item. Privacy holds also where it is not true.
             public_groups: None if the groups are private: then a group appears if enough users are
                 in it. Or what everybody knows, as `public_items` in `pairs`; other groups are
-                dropped. Where the items are public, the groups are, too.
+                dropped. If the items are public, the groups must be, too.
 
         Raises:
             InputError: An argument cannot be used, or the items are public and the groups are not.
@@ -416,7 +416,7 @@ class Pairs(Source):
         require_option(GroupItems, "group_items", group_items)
         if group_items is GroupItems.OWN and self._rows.listed is not None:
             raise InputError(
-                "of items that everybody knows each counts in every group",
+                "a public item belongs to no group alone: each counts in every group",
                 "omit it",
                 given={"group_items": ...},
             )
@@ -451,15 +451,15 @@ class Pairs(Source):
     def together(self, of: int) -> HeldTogether:
         """The same rows, where an item is a pair, or a triple, of items that one user holds.
 
-        The rows are read once for all. Of a user who holds many pairs, a uniformly random subset
-        counts, drawn anew for each question: as many as a user of `max_items_per_user` items holds,
-        and 2,000, the pairs of 63 items, if that was not given. So each count is a clipped one.
+        The rows are read once for all. If a user holds more than 2,000 pairs, a uniformly random
+        2,000 of them count, drawn anew for each question. With `max_items_per_user` it is as many
+        as a user with that many items holds. So each count is a clipped one.
 
         Args:
             of: 2 for pairs, 3 for triples.
 
         Raises:
-            InputError: It is neither, or what is public of the items was given, an item is of
+            InputError: It is neither; or public or known items were given, an item is made of
                 several columns, or the rows stay in an engine.
         """
         if isinstance(self._rows, AmountsInMemory):
@@ -484,7 +484,7 @@ class Pairs(Source):
         public = None if self.bounds else "public_items"
         if name := "known_items" if self._rows.known is not None else public:
             raise InputError(
-                "pairs are discovered, and a list of items names none",
+                "pairs are discovered, and a list of items names no pairs",
                 "omit it, or omit {of}",
                 given={name: ...},
             )
@@ -506,7 +506,9 @@ class Pairs(Source):
         """The rows as they are, in groups, or with items together."""
         if by is not None and of != 1:
             raise InputError(
-                "pairs of items are found in no groups", "omit it, or omit {by}", given={"of": of}
+                "pairs of items cannot be asked for by group",
+                "omit it, or omit {by}",
+                given={"of": of},
             )
         if by is not None:
             return self.grouped(
@@ -701,8 +703,8 @@ class Pairs(Source):
         changes one of these numbers by 1, so that they cost little.
 
         With `by` these are the items of each group that reach the most of its users. Each group is
-        answered by itself, and a user counts in at most `max_groups_per_user` of them: with 2, an
-        answer is worth about half of the budget. With public items the groups are public, too.
+        answered by itself, and a user counts in at most `max_groups_per_user` of them: with 2, each
+        group gets about half of the budget. With public items, the groups must be public, too.
 
         Args: as `top_k`; `count_share` and `noisy_counts` are as in `shortlist.HittingSet`.
 
@@ -749,13 +751,13 @@ class Pairs(Source):
         grows only with the square root of their number.
 
         With `by` these are counts in each of `public_groups`, each answered by itself. A user is
-        counted in at most `max_groups_per_user` of them. Where users are in more, a number of users
-        may be larger than its interval says.
+        counted in at most `max_groups_per_user` of them. Where users are in more, the true number
+        of users may lie above its interval.
 
-        With `share_of_users=sl.ShareOfUsers.COUNTED` each count is told as a share of all users,
-        too, or of those in its group, with an interval: the number of users is counted as one more
-        item would be, so that of a long list there is hardly more noise. With `STATED` it is a
-        share of the `users` of the source, and costs nothing.
+        With `share_of_users=sl.ShareOfUsers.COUNTED` each count also comes as a share of all users,
+        or of those in its group, with an interval. The number of users is counted as one more item
+        would be, so that a long list has hardly more noise. With `STATED` it is a share of the
+        `users` of the source, and costs nothing.
 
         Args:
             items: As `of_items`; None where the source has `public_items`.
@@ -765,7 +767,7 @@ class Pairs(Source):
             mechanism: As in `plan`; with `by`, one that looks at counts.
             share_of_users: As in `shortlist.UserCounts`.
             by: As in `grouped`; None for one count of each item.
-            max_groups_per_user: As in `grouped`; with more there is more noise.
+            max_groups_per_user: As in `grouped`; a larger one adds noise.
             public_groups: As in `grouped`; they go with `by`.
             title: As in `plan`.
             note: As in `plan`.

@@ -51,8 +51,8 @@ class Groups(Source):
             )
         elif of_items.listed is not None:
             raise InputError(
-                "a group that only the table knows could not be told from its public items",
-                "give the groups that everybody knows by {public_groups}; to find some first, ask "
+                "with public items, the groups must be public, too",
+                "give the groups that everybody knows by {public_groups}; to find them first, ask "
                 "for {domain} with the column of groups as the {item}",
                 given={"by": ...},
             )
@@ -208,13 +208,13 @@ class Groups(Source):
         """Refuse what is said of all groups together, where each is answered by itself."""
         if self._engine.n_known:
             raise InputError(
-                "in a hitting set of each group, a known item would tell which groups there are",
+                "in hitting sets by group, a known item would reveal which groups there are",
                 "omit it; or give {public_items} and {public_groups}",
                 given={"known_items": ...},
             )
         if "max_groups_per_user" not in self.bounds:
             raise InputError(
-                "a hitting set of each group is picked by itself, whatever items are elsewhere",
+                "a hitting set of each group is picked by itself, so that this changes nothing",
                 "omit it, and give {max_groups_per_user}",
                 given={"group_items": ...},
             )

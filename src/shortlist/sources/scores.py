@@ -1,4 +1,4 @@
-"""Scores of items: numbers of any kind, of which somebody says how far one user moves them."""
+"""Scores of items: any numbers, if somebody states how far one user can move them."""
 
 from __future__ import annotations
 
@@ -44,32 +44,33 @@ def scores(  # noqa: PLR0913 - the arguments are the interface
 ) -> ItemScores:
     """Sensitive scores with one row per item: sums, differences, any numbers made from users' data.
 
-    The guarantee rests on what you state of them: how far one user moves a score, and whether all
-    of them the same way. Nothing here can check it. It must hold for the numbers as they stand in
-    the column, whoever else is in the data: a sum of floats, or a score divided by a standard
-    deviation of the data, does not have the sensitivity of its formula.
+    The guarantee rests on what you state: how far one user can move a score, and whether one user
+    moves all scores the same way. The program cannot check it. It must hold for the numbers as they
+    stand in the column, whoever else is in the data. A sum of floats, or a score divided by a
+    standard deviation of the data, does not have the sensitivity of its formula.
 
     Rows with a null item are ignored. Only the named columns are read, once, at the first question.
 
     Args:
-        data: As in `pairs`; of a table in an engine too, items and scores are fetched.
+        data: As in `pairs`; from a table in an engine, items and scores are fetched.
         item: The column of items, or several: then an item is a tuple. Of the types in `pairs`; no
-            item has two rows.
+            item may have two rows.
         score: The column of scores: integers or floats; in a text file written as 0.5 or 5e-1.
-        sensitivity: The most by which one user moves any score: in the unit of the scores, above 0.
+        sensitivity: The most by which one user can move any score, in the unit of the scores.
         direction: `shortlist.Direction.ONE` if one user moves all scores the same way, as when
             amounts of 0 or more are added up; `shortlist.Direction.ANY` if not, or if you do not
-            know. If it says `ONE` and some scores move the other way, up to twice as much is lost.
-        missing: The score of a public item that has none: without a row, or with a null, NaN or a
-            text that is no number. A public number, such as 0 for sums, for which sensitivity and
-            direction hold, too: as where one user more gives an item its first score. Infinities
-            stand above and below all numbers.
+            know. If you say `ONE` and some scores move the other way, the true epsilon may be twice
+            as large.
+        missing: The score of a public item that has none: no row, a null, NaN or a text that is no
+            number. It is a public number, such as 0 for sums. Sensitivity and direction must hold
+            for it, too: an added user may give an item its first score. Infinities stand above and
+            below all numbers.
         public_items: What everybody knows: a list, table or file of items. Those that the table
             lacks have the score `missing`, and others are dropped. `shortlist.IN_TABLE` if
             everybody knows the item column as it is.
         neighbours: Which change of the data `sensitivity` and `direction` are about:
             `Adjacency.ADD_REMOVE` of `shortlist.mechanisms`, one user more or less, or
-            `Adjacency.GENERAL`, if a user may be exchanged, too.
+            `Adjacency.GENERAL`, if one user may also be replaced by another.
         separator: As in `pairs`.
         encoding: As in `pairs`.
         table: As in `pairs`.
@@ -81,7 +82,7 @@ def scores(  # noqa: PLR0913 - the arguments are the interface
     Raises:
         InputError: The data cannot be opened, a column is missing or of no usable type, a number is
             out of range, or the public items are no such list or the table itself. Nothing private
-            is in the message, and whatever the scores are, they are not refused.
+            is in the message, and no score is refused, whatever it is.
 
     >>> import polars as pl
     >>> from shortlist import IN_TABLE, Direction
@@ -174,11 +175,11 @@ class ItemScores(Source):
         random: Bits | None = None,
         reuse: bool | Reuse = False,
     ) -> Release:
-        """The k items of the largest scores, best first, with differential privacy.
+        """The k items with the largest scores, best first, with differential privacy.
 
-        By default `JointOrPeel` answers, and so may every other mechanism of public counts that
-        selects by them alone. What one user moves two scores apart stands for one user there: the
-        sensitivity, or twice as much where scores move both ways.
+        By default `JointOrPeel` answers, and most other mechanisms for public counts can. Their
+        noise is scaled to how far one user can move two scores apart: the sensitivity, or twice as
+        much if scores may move both ways.
 
         Args:
             k: How many items; at most the number of public items.
@@ -227,7 +228,7 @@ class ItemScores(Source):
         random: Bits | None = None,
         reuse: bool | Reuse = False,
     ) -> Release:
-        """The k items of the smallest scores, the smallest first, with differential privacy.
+        """The k items with the smallest scores, the smallest first, with differential privacy.
 
         Args:
             k: As in `top_k`.

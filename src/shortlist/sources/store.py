@@ -34,9 +34,9 @@ def store(
     table that gets its rows from its users has not; give that to `shortlist.counts`, as private
     items.
 
-    There is no filter: the index has one order, of all items. For some of them, give a table of
-    these, with an index of its own. Only `Store.prepare` writes to a database. Each question reads
-    it as of one moment.
+    There is no filter, because the index orders all items. To rank some of them, give a table that
+    holds only these, with an index of its own. Only `Store.prepare` writes to a database. Each
+    question reads it as of one moment.
 
     Args:
         url_or_store: sqlite:///items.db, postgresql://user@host:5432/database or a store of

@@ -229,7 +229,7 @@ def _score_type(part: TablePart, name: str) -> pl.DataType:
         return dtype
     raise InputError(
         "{origin}: {score=} is of type {base_type}, and scores are integers or floats",
-        "cast it to a float first, of which the sensitivity must hold",
+        "cast it to a float first; the sensitivity must hold for the floats",
         given={"score": in_quotes(name)},
         origin=part.origin,
         base_type=dtype.base_type(),
