@@ -29,6 +29,8 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.wrappers import NoisyCounts
+from shortlist.privacy.accountant import BoundedRange
+from shortlist.privacy.composed import composition_of
 
 C = 4
 KINDS = {
@@ -149,3 +151,9 @@ def test_noise_of_amounts_is_that_of_counts_in_caps(delta):
     drawn = np.concatenate([one.scores for one in told]) - 50
     assert np.std(drawn) == pytest.approx(mechanism._best.sd, rel=0.2)
     assert {one.noise_sd for one in told} == {mechanism._best.sd}
+
+
+def test_each_pick_among_what_rounds_found_is_paid_for():
+    mechanism = AdaptiveGaussianPeeling(k=5, epsilon=1.0, delta=1e-6, max_items_per_user=100)
+    paid = composition_of(mechanism.cost)
+    assert paid.stages[-1] == BoundedRange(mechanism.local_epsilon, mechanism.k)
