@@ -44,7 +44,7 @@ def test_refusals_are_in_words_of_the_shell(complaint, file):
     said = complaint("scores", file, *ASK, *STATED[:3], "both", *STATED[4:], KNOWN)
     assert "It must be one or any" in said
     said = complaint("scores", file, *ASK, *STATED, KNOWN, "--mechanism", "limited-domain")
-    assert "these are scores" in said
+    assert "it discovers private items, and these are public" in said
     said = complaint("scores", file, *ASK, *STATED, KNOWN, "--table", "hours")
     assert '--table "hours" goes with a database' in said
 

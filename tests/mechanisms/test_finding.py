@@ -10,6 +10,7 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import (
     AdaptiveGaussian,
+    AdaptiveGaussianPeeling,
     AdaptiveHittingSet,
     AdaptiveTopK,
     ChosenBound,
@@ -34,6 +35,7 @@ FINDING = [
     DiscoverThenRank(k=5, **BOUNDED),
     UserPeeling(k=5, **BOUNDED),
     AdaptiveGaussian(**BOUNDED),
+    AdaptiveGaussianPeeling(k=5, **BOUNDED),
     ChosenBound(**BOUNDED),
     AdaptiveTopK(k=5, **BOUNDED),
     AdaptiveHittingSet(k=5, **BOUNDED),
