@@ -50,7 +50,7 @@ def test_a_list_says_what_it_is(plays, tmp_path):
     text, words = str(release), release.explain()
     assert "The next run of its series costs nothing more." in text
     assert "a list of a series of 5 runs" in text
-    assert "All lists of its series together cost so much" in " ".join(words.split())
+    assert "All lists of its series together cost that much" in " ".join(words.split())
     release.save(tmp_path / "list.json")
     assert sl.load(tmp_path / "list.json") == release
     release.report(tmp_path / "list.html")

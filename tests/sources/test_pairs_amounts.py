@@ -84,7 +84,7 @@ def test_a_release_says_column_cap_and_step(tmp_path):
     assert found.about.amount == said
     words = " ".join(found.explain().split())
     assert f"By sums of: {said}" in words
-    assert "The items of the largest sums" in words
+    assert "The items with the largest sums" in words
     assert "one cap counts as one person" in words
     assert "each up to the cap, is in its" in words
     assert "capped at 50" in str(found)

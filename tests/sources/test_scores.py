@@ -95,7 +95,7 @@ def test_pages_and_plans_speak_of_scores(tmp_path):
     release = plan.run()
     release.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    for words in ("The items of the smallest scores", "What is the score of an item?"):
+    for words in ("The items with the smallest scores", "What is the score of an item?"):
         assert words in page
     for words in ("How many users hold an item?", "more users first"):
         assert words not in page

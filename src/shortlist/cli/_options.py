@@ -383,8 +383,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.ROWS: "Only rows for which this is true: a condition in SQL over the columns of one row, "
             "such as \"country = 'NO' and age between 18 and 30\". It is shown with the answer; "
             "choose it without looking at the data.",
-        C.SERIES_NEXT: "Only rows for which this is true, as of top-k: a condition in SQL over the "
-            "columns of one row. It is shown with the answer.",
+        C.SERIES_NEXT: "Only rows for which this is true, as for top-k: a condition in SQL over "
+            "the columns of one row. It is shown with the answer.",
     }),
     CommandOption("amount", _COLUMN, settable=True, goes_with="user", help={
         C.TOP_K: "Numbers, such as minutes or prices: ranks items by the sum of what users spent "
@@ -552,7 +552,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K | C.ROWS: "With a URL in place of FILE: fetch the rows and add them up here. By "
             "default the database adds up, and only sums over all users come here, and the items "
             "that are named; DuckDB's rows are added up here where memory holds them.",
-        C.SERIES_NEXT: "With a URL in place of FILE, required: who holds what is fetched.",
+        C.SERIES_NEXT: "Required with a URL in place of FILE: the rows are fetched.",
     }),
     CommandOption("push", _FLAG, ANSWER,
         not_with=_NOT_OF_A_STORE | {"pull": "rows are added up here, or by the database"},

@@ -121,8 +121,8 @@ _TITLES = {
     "domain": "All items with enough users to be named safely",
     "hitting-set": "Items that together reach the most users",
     "rank": "The items that do best in comparisons",
-    TopScores.name: "The items of the largest scores",
-    BottomScores.name: "The items of the smallest scores",
+    TopScores.name: "The items with the largest scores",
+    BottomScores.name: "The items with the smallest scores",
     UserCounts.name: "How many users hold each item of a list",
     ListSoFar.name: "All items that were named so far, with enough users to be named safely",
 }
@@ -183,7 +183,7 @@ def title(release: Release) -> str:
     if about.title:
         return intact(about.title)
     named = _TITLES.get(release.question, harmless(release.question))
-    named = named if about.amount is None else "The items of the largest sums"
+    named = named if about.amount is None else "The items with the largest sums"
     by = f", by {', '.join(map(harmless, release.by))}" if release.by else ""
     of = f": {intact(about.dataset)}" if about.dataset else ""
     return f"{named}{by}{of}"

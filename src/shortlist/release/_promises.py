@@ -28,7 +28,7 @@ _BETTER = {
     Strength.HARDLY: f"To protect at all, take an epsilon of at most 1, and {USUAL}.",
 }
 _ANEW = "A second run costs as much again, and gives another list."
-_OF_SERIES = "All lists of its series together cost so much: count them once."
+_OF_SERIES = "All lists of its series together cost that much: count it once."
 _COUNTABLE = 14  # of the longest delta whose zeros are written out: 0.000000000001
 
 
