@@ -56,7 +56,7 @@ class SilentChoice(JointOrPeel):
 class HalfCountNoise(NoisyCounts):
     """Counts with half the noise that they are charged for."""
 
-    def _noisy(self, counts, draws):
+    def _noisy(self, counts, draws, _unit=1.0):
         noise = self._best.noise
         less = type(noise)(vars(noise).get("sd", vars(noise).get("scale")) / 2)
         return draws.order(Order(counts, [less], unit=1.0, digits=0)).by_position()
@@ -71,7 +71,7 @@ class CountsForOne(NoisyCounts):
 class SharedAnew(NoisyCounts):
     """What all counts share is drawn for each anew."""
 
-    def _noisy(self, counts, draws):
+    def _noisy(self, counts, draws, _unit=1.0):
         way = self._best
         return draws.order(Order(counts, [way.noise, way.shared], unit=1.0, digits=0)).by_position()
 
@@ -79,7 +79,7 @@ class SharedAnew(NoisyCounts):
 class NothingShared(NoisyCounts):
     """What all counts share is forgotten."""
 
-    def _noisy(self, counts, draws):
+    def _noisy(self, counts, draws, _unit=1.0):
         return draws.order(Order(counts, [self._best.noise], unit=1.0, digits=0)).by_position()
 
 
@@ -276,7 +276,7 @@ class MoreDigits(NoisyCounts):
 
     large = 2
 
-    def _noisy(self, counts, draws):
+    def _noisy(self, counts, draws, _unit=1.0):
         digits = int(counts.max(initial=0) > self.large)
         noise = [self._best.noise]
         return draws.order(Order(counts, noise, unit=1.0, digits=digits)).by_position()

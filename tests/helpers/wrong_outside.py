@@ -137,7 +137,7 @@ class DrawsOn(Peeling):
 class SharedNoise(NoisyCounts):
     """One noise for all counts."""
 
-    def _noisy(self, counts, draws):
+    def _noisy(self, counts, draws, _unit=1.0):
         zero = np.zeros(1, np.int64)
         told = draws.order(Order(zero, [self._best.noise], unit=1.0, digits=0)).by_position()
         return counts + told[0]
@@ -146,6 +146,6 @@ class SharedNoise(NoisyCounts):
 class NoiseAgain(NoisyCounts):
     """From the third count on, the noise of the second."""
 
-    def _noisy(self, counts, draws):
+    def _noisy(self, counts, draws, _unit=1.0):
         told = super()._noisy(counts[:2], draws)
         return np.concatenate([told, counts[2:] + (told[1] - counts[1])])

@@ -325,7 +325,7 @@ def test_noise_that_is_more_than_stated_is_noticed(noise):
 class WrongSigma(NoisyCounts):
     """Counts in 1.3 times the noise that is stated."""
 
-    def _noisy(self, counts, draws):
+    def _noisy(self, counts, draws, _unit=1.0):
         noise = self._best.noise
         name = "sd" if isinstance(noise, Normal) else "scale"
         more = replace(noise, **{name: 1.3 * getattr(noise, name)})

@@ -56,7 +56,7 @@ def test_the_words_are_those_of_the_report_and_fit(releases):
             for text in (answer.question, *answer.paragraphs, *answer.points):
                 assert words(text) in words(said)
                 assert words(text) in page
-        for text in (title(made), cost(made.guarantee), of_budget(made), UNPROVEN):
+        for text in (title(made), cost(made.guarantee, made.question), of_budget(made), UNPROVEN):
             assert text in words(said)
             assert text in page
 

@@ -14,7 +14,6 @@ import shortlist
 from shortlist.cli._options import OPTIONS, Commands, Form
 from shortlist.cli._shell import SHELL
 from shortlist.errors import InputError, Words, named, reference
-from shortlist.questions import ListSoFar
 
 if TYPE_CHECKING:
     from shortlist.budget import Budget
@@ -602,9 +601,13 @@ def _in_database(file: str | None) -> bool:
     return file is not None and "://" in file
 
 
-_RUN_OF_SERIES = TableQuestion(
-    Commands.SERIES_NEXT, "", "", lambda _: ListSoFar(), _rows, _require_file
-)
+def _list_so_far(_: SimpleNamespace) -> Question:
+    from shortlist.questions import ListSoFar  # loads what help does not need
+
+    return ListSoFar()
+
+
+_RUN_OF_SERIES = TableQuestion(Commands.SERIES_NEXT, "", "", _list_so_far, _rows, _require_file)
 
 QUESTIONS = {
     question.command: question

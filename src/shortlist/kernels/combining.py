@@ -33,6 +33,13 @@ def combination_of(rank, n, combination):
 
 
 @inner_kernel("void(int64[::1])")
+def first_combination(combination):
+    """The one of rank 0."""
+    for place in range(len(combination)):
+        combination[place] = place
+
+
+@inner_kernel("void(int64[::1])")
 def next_combination(combination):
     """The one of the next rank."""
     place = 0
@@ -49,7 +56,8 @@ def draw_ranks(n, choices, ranks, slots):
     Of step s, of S, the choice is uniform below n - S + s + 1. `slots` is scratch space, of twice
     as many places as there are ranks or more, a power of 2.
     """
-    slots[:] = -1
+    for slot in range(len(slots)):
+        slots[slot] = -1
     mask = np.int64(len(slots) - 1)
     for step in range(len(choices)):
         last = n - len(choices) + step
@@ -92,7 +100,7 @@ def combine(starts, sizes, items, begins, kept, drawn, choices, first, last, out
             whole = choose_up_to(sizes[user], of)
             draw_ranks(whole, choices[drawn[user] : drawn[user] + n], ranks, slots)
         else:
-            combination[:] = np.arange(of)
+            first_combination(combination)
         for place in range(n):
             if some:
                 combination_of(ranks[place], sizes[user], combination)

@@ -93,8 +93,8 @@ class InNoise(Mechanism):
         )
         return [shared]
 
-    def _noisy(self, counts: Ints, draws: Draws) -> Floats:
-        return draws.order(self._order(counts)).by_position()
+    def _noisy(self, counts: Ints, draws: Draws, unit: float = 1.0) -> Floats:
+        return draws.order(self._order(counts, unit)).by_position()
 
     def _order(self, counts: Ints, unit: float = 1.0) -> Order:
         noise, _, shared = self._best
@@ -293,7 +293,7 @@ class NoisyCounts(CountedInNoise):
         positions, counts = selection.positions, evidence.counts[selection.positions]
         unit = evidence.unit if self.reads_unit else 1.0
         if (floor := self._floor) is None:
-            scores = draws.order(self._order(counts, unit)).by_position()
+            scores = self._noisy(counts, draws, unit)
         else:
             least = np.full(len(counts), floor.least)
             found = draws.order(replace(self._order(counts), at_least=least))
