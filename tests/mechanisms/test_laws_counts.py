@@ -144,7 +144,8 @@ def relabelled(mechanism, counts):
     """The law at counts in any order, from that at the sorted ones."""
     order = sorted(range(len(counts)), key=lambda i: -counts[i])
     found = law_of(mechanism, tuple(counts[i] for i in order))
-    return {tuple(order[i] for i in outcome): p for outcome, p in found.items()}
+    named = sorted if mechanism.names_sets else list
+    return {tuple(named(order[i] for i in outcome)): p for outcome, p in found.items()}
 
 
 def losses(mechanism, most=5):

@@ -72,12 +72,12 @@ def _families(mechanism: Mechanism) -> Iterator[list[Data]]:
 
 
 def _of_two(mechanism: Mechanism) -> Iterator[list[Data]]:
-    """Counts that are large, equal, one apart, or far apart."""
+    """Counts that are large, just below it, equal, one apart, or far apart."""
     exponents = _EXPONENTS if not isinstance(mechanism, Gamma) else _EXPONENTS[:-2]  # balls end
     large = [2**n for n in exponents] + list(_MIDDLE)
     behind = int(_UNDERFLOWS / mechanism.epsilon)
     gaps = [int(x / mechanism.epsilon) for x in (10, 30, 100)] + [behind - 1, behind + 2]
-    yield [pair for n in large for pair in ((n, n), (n + 1, n), (n, 1))]
+    yield [pair for n in large for pair in ((n, n), (n + 1, n), (n, 1), (n - 1, 1))]
     yield [(gap + 1, 1) for gap in [*gaps, 4 * behind]]
 
 
