@@ -157,8 +157,8 @@ STAGES = [
         },
     ),
     *mistakes(
-        ("adaptive-top-k", "per-group", "limited-domain"),
-        ("limited-domain", "adaptive-top-k rounds exact"),
+        ("per-group", "limited-domain"),
+        ("limited-domain",),
         {"what thresholds lose is not added": method(Composition, "delta", _nothing_lost)},
     ),
     *mistakes(

@@ -35,7 +35,7 @@ OF_CLIPPED = "noisy-clipped-counts", "noisy-clipped-counts zcdp"
 
 
 def less_count_noise(factor):
-    def noisy(_right, self, counts, draws):
+    def noisy(_right, self, counts, draws, _unit=1.0):
         noise = self._best.noise
         name = "sd" if isinstance(noise, Normal) else "scale"
         less = replace(noise, **{name: getattr(noise, name) * factor})
