@@ -26,9 +26,10 @@ DEFAULT_NAME = "AdaptiveTopK"
 PUBLISHED = "WeightedGaussianPeeling"
 _FIRST = "DiscoverThenRank in zCDP"
 _LIMITED, _WHOLE = "LimitedDomain", "LimitedDomain, whole counts"
+_LIMITED_KIND = partial(LimitedDomain, second_try=None)  # as published
 _OTHERS: Kinds = {
     PUBLISHED: WeightedGaussianPeeling,
-    _LIMITED: LimitedDomain,
+    _LIMITED: _LIMITED_KIND,
     _FIRST: partial(DiscoverThenRank, accounting=Accounting.ZCDP),
     "DiscoverThenRank": DiscoverThenRank,
 }
@@ -51,7 +52,7 @@ STUDY = Study(
     unseen=_UNSEEN,
     questions=[sl.TopK(k) for k in SIZES],
     others=_OTHERS,
-    of_counts={_WHOLE: LimitedDomain},
+    of_counts={_WHOLE: _LIMITED_KIND},
     measures={MASS: Measure("missing_mass", 1e-4)},
 )
 _DEFAULT = f"{DEFAULT_NAME} (default)"

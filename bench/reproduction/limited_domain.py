@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from shortlist.mechanisms import LimitedDomain
+from shortlist.parameters import Whole
 from shortlist.privacy import Approximate
 
 __all__ = ["PublishedLimitedDomain"]
@@ -21,6 +22,8 @@ class PublishedLimitedDomain(LimitedDomain):
 
     Source: Durfee & Rogers (2019), Theorem 1.
     """
+
+    second_try: Whole | None = None
 
     @cached_property
     def threshold_delta(self) -> float:

@@ -181,18 +181,39 @@ def limited_domain(mechanism, counts, k):
         bar = counts[ranked[k_bar]] if len(ranked) > k_bar else 0
         domains[tuple(sorted(ranked[:k_bar])), bar] += 1
     for (domain, bar), times in domains.items():
-        nobody = bar + 1 + math.log(changed / mechanism.threshold_delta) / local
 
-        def step(left, picked, p, nobody=nobody):
-            stop = len(picked) == k
-            chances = exponential(local, [*(counts[i] for i in left), nobody])
-            ended = p if stop else p * chances[-1]
-            found[picked] = found.get(picked, 0) + ended
-            for item, q in [] if stop else zip(left, chances, strict=False):
-                step([i for i in left if i != item], (*picked, item), p * q)
+        def step(left, picked, p, tried, bar=bar):
+            """`tried`: how many picks are left, their epsilon, its "nobody", whether the first."""
+            picks, epsilon, odds, is_first = tried
+            nobody = bar + 1 + math.log(odds) / epsilon
+            chances = exponential(epsilon, [*(counts[i] for i in left), nobody])
+            second = second_try(mechanism, changed, len(picked)) if is_first and picks else None
+            ended = p * chances[-1] if picks else p
+            if second:
+                step(left, picked, ended, second)
+            else:
+                found[picked] = found.get(picked, 0) + ended
+            for item, q in zip(left, chances, strict=False) if picks else []:
+                rest = [i for i in left if i != item]
+                step(rest, (*picked, item), p * q, (picks - 1, *tried[1:]))
 
-        step(domain, (), times / len(orders))
+        tries = bool(second_try(mechanism, changed, 0))
+        odds = changed / (mechanism.threshold_delta * (0.75 if tries else 1))
+        step(domain, (), times / len(orders), (k, local, odds, True))
     return found
+
+
+def second_try(mechanism, changed, found):
+    """How many picks it has, their epsilon and odds of "nobody"; None where there is none."""
+    times = getattr(mechanism, "second_try", None)
+    if not times or mechanism._is_pure:
+        return None
+    part = math.ceil(mechanism.k / 3)
+    last = next(end for end in range(part, 4 * part, part) if found < end)
+    if picks := max(mechanism.k - last, 0) // times**2:
+        odds = changed / (mechanism.threshold_delta / 4)
+        return picks, mechanism.local_epsilon * times, odds, False
+    return None
 
 
 def oracle(kind, mechanism, counts, k):

@@ -75,7 +75,7 @@ def test_many_groups_cost_less_than_by_adding_up():
 
 
 def test_what_may_be_lost_adds_up():
-    mechanism = around(LimitedDomain, groups=3, k=20)
+    mechanism = around(LimitedDomain, groups=3, k=20, second_try=None)
     each = mechanism.selection.cost.composition.own_items
     lost = mechanism.cost.composition.own_items
     assert isinstance(lost, ThresholdDelta)

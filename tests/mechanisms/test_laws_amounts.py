@@ -41,7 +41,7 @@ KINDS = {
     PermuteAndFlip: PermuteAndFlip,
     OneShotExponential: OneShotExponential,
     OneShotLaplace: partial(OneShotLaplace, delta=0.0, max_items_per_user=None),
-    LimitedDomain: LimitedDomain,
+    LimitedDomain: partial(LimitedDomain, second_try=1),
 }
 COUNTS = [(3,), (2, 1), (4, 4, 1), (3, 0, 2)]
 

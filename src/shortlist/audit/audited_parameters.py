@@ -152,7 +152,11 @@ _OPTIONS: Options = {
         {"delta": 0.0, "neighbours": Adjacency.GENERAL},
     ],
     Gamma: [{}, {"neighbours": Adjacency.GENERAL}],
-    LimitedDomain: [{}, {"max_items_per_user": None, "k_bar": 3}, {"k_bar": 3}],
+    LimitedDomain: [  # of so few picks, a second try as bold as the first alone is seen
+        {},
+        {"max_items_per_user": None, "k_bar": 3},
+        {"k_bar": 3, "second_try": 1},
+    ],
     ThresholdTopK: [
         {},
         {"delta": 0.0},

@@ -31,10 +31,11 @@ DEFAULTS = [
     AdaptiveTopK(k=10, **ASKED, accounting=Accounting.ZCDP),
     AdaptiveGaussian(**ASKED),
     AdaptiveHittingSet(k=10, **ASKED),
-    LimitedDomain(k=10, **ASKED),
+    LimitedDomain(k=10, **ASKED, second_try=None),  # else the first try may lose 3/4 alone
     JointOrPeel(k=10, epsilon=1.0, delta=1e-6),
 ]
 UNUSUAL = [
+    LimitedDomain(k=12, **ASKED),
     ChosenBound(epsilon=1.0, delta=1e-6),  # of whose bounds two are equally usual
     AdaptiveGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100, rounds=10),
     DiscoverThenRank(k=100, epsilon=5.0, delta=1e-6, max_items_per_user=10),

@@ -9,6 +9,7 @@ from typing import Any
 from shortlist.errors import InputError
 from shortlist.evidence import UserGroups
 from shortlist.mechanisms.count_each import CountEach
+from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.one_shot_laplace import Extreme
 from shortlist.mechanisms.wrappers.each_group import EachGroup
@@ -95,6 +96,9 @@ def answering_in_groups(
         normal = replace(asked, options={**asked.options, "accounting": Accounting.ZCDP})
         ways = (_in_each_group(question, way, max_groups_per_user) for way in (asked, normal))
         return min(ways, key=lambda way: way.selection.count_sd)  # type: ignore[attr-defined]
+    if issubclass(asked.kind, LimitedDomain) and max_groups_per_user > 1:
+        # A second try is a branch in each group, and the accountant takes few.
+        asked = replace(asked, options={"second_try": None, **asked.options})
     return _in_each_group(question, asked, max_groups_per_user)
 
 
