@@ -453,7 +453,8 @@ class Pairs(Source):
 
         The rows are read once for all. If a user holds more than 2,000 pairs, a uniformly random
         2,000 of them count, drawn anew for each question. With `max_items_per_user` it is as many
-        as a user with that many items holds. So each count is a clipped one.
+        as a user with that many items holds. So each count is a clipped one. All pairs that count
+        are held in memory, at 30 to 100 bytes each.
 
         Args:
             of: 2 for pairs, 3 for triples.
