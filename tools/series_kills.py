@@ -61,6 +61,7 @@ def same_states(one: Held | None, other: Held | None) -> bool:
     if one is None or other is None:
         return one is other
     same = one.users.equals(other.users) and one.items.equals(other.items)
+    same &= one.forgotten.accounts == other.forgotten.accounts
     pairs = ((vars(one.state)[name], vars(other.state)[name]) for name in vars(one.state))
     return same and all(np.array_equal(a, b) for a, b in pairs)
 

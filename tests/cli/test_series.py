@@ -88,3 +88,13 @@ def test_columns_are_those_of_the_series(run, complaint, folder, file):
     assert "create it by shortlist series create" in said
     assert "Missing option" in complaint("series", "next", folder / "plays.series", file)
     assert run("series")[0] == 2
+
+
+def test_a_user_is_erased(run, complaint, folder, file):
+    run(*following(folder, file, 47))
+    series = folder / "plays.series"
+    status, out, err = run("series", "forget", series, "1", "2")
+    assert (status, err) == (0, "")
+    assert out.startswith("Nothing but a keyed hash and two numbers is left of these users")
+    assert run(*following(folder, file, 48))[0] == 0
+    assert "Missing argument" in complaint("series", "forget", series)

@@ -122,7 +122,7 @@ def test_the_script_types_the_same_job(tmp_path):
 
 
 def test_a_series_has_its_list_every_week(run, write):
-    create, following, recover = SERIES
+    create, following, recover, forget = SERIES
     write(1)
     for line in create.splitlines():
         run(line)
@@ -131,6 +131,7 @@ def test_a_series_has_its_list_every_week(run, write):
     assert run(following).startswith(first.split("\n\nprotects")[0])
     Path("plays.series").replace("older.series")
     assert "1 made, 51 left" in run(recover)
+    assert "hash and two numbers" in run(forget)
     write(2)
     second = run(following.replace("2026-W47", "2026-W48"))
     assert len(sl.load("top-2026-W48.json")) == 10

@@ -7,6 +7,7 @@ from pathlib import Path
 import shortlist as sl
 from helpers.budgets import created, fast_folder
 from series_kills import COLUMNS, Twin, held_in, same_states, week
+from shortlist.databases import sqlite_file
 
 TERMS = {"periods": 5, "epsilon": 1.0, "delta": 1e-4, "max_items_per_user": 4, **COLUMNS}
 
@@ -41,4 +42,30 @@ def weekly(**terms):
         yield Weekly(folder, **terms)
 
 
-__all__ = ["COLUMNS", "TERMS", "Twin", "Weekly", "held_in", "same_states", "week", "weekly"]
+class Stopped(BaseException):
+    """What ends a run at a step."""
+
+
+@contextmanager
+def stopping_at(monkeypatch, step):
+    """Let a run end at a statement of SQL, its own or the ledger's; how many there were."""
+    real, seen = sqlite_file._executing, []
+
+    def counting(connection):
+        def counted(*words):
+            seen.append(words[0])
+            if len(seen) == step:
+                raise Stopped
+            return real(connection)(*words)
+
+        return counted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite_file, "_executing", counting)
+        yield seen
+
+
+__all__ = [
+    "COLUMNS", "TERMS", "Stopped", "Twin", "Weekly", "held_in", "same_states", "stopping_at",
+    "week", "weekly",
+]  # fmt: skip

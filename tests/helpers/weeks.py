@@ -13,6 +13,7 @@ from shortlist.draws.normal_law import normal_quantiles
 from shortlist.privacy.accountant.composition import Composition
 from shortlist.privacy.accountant.stages import GaussianStage
 from shortlist.series import SeriesTerms, State, Week, estimates, recovered
+from shortlist.series.weekly_run import ITEMS
 
 
 def from_to(first, last, step=21):
@@ -68,8 +69,8 @@ def share_of_claim(terms, kind, others, one):
         others: What each other user holds, for each run.
         one: What the one user holds, for each run.
     """
-    without = law_of(terms, kind, tuple((*table, frozenset()) for table in others))
-    tables = tuple((*table, frozenset(held)) for table, held in zip(others, one, strict=True))
+    without = law_of(terms, kind, tuple((frozenset(), *table) for table in others))
+    tables = tuple((frozenset(held), *table) for table, held in zip(others, one, strict=True))
     beside = law_of(terms, kind, tables)
     noise = Composition((GaussianStage(1 / terms.sigma),))
     shares = [0.0]
@@ -154,6 +155,32 @@ class Recovered(Right):
     @staticmethod
     def after_loss(_older, found):
         return found
+
+
+class Erased(Right):
+    """Before each run the first user, if she took part, is erased, and returns."""
+
+    kept = True  # whether what she used is known again
+
+    @classmethod
+    def going_on(cls, _terms, states, _draws):
+        state = states[-1]
+        hers = state.slots < ITEMS
+        emptied = np.append(state.emptied, state.slots[hers] // ITEMS)
+        erased = replace(state, slots=state.slots[~hers], emptied=emptied)
+        return erased if cls.kept else cls.with_new_account(erased)
+
+    @staticmethod
+    def with_new_account(state):
+        used = state.used.copy()
+        used[:1] = 0
+        return replace(state, used=used, emptied=state.emptied[:0])
+
+
+class ErasedAnew(Erased):
+    """An id that returns has a new account."""
+
+    kept = False
 
 
 class OldAccounts(Recovered):

@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,8 @@ import pytest
 import shortlist as sl
 from helpers.budgets import fast_folder, played
 from helpers.refusals import refusal
-from helpers.weekly import Weekly, held_in, same_states, week, weekly
+from helpers.weekly import Stopped, Weekly, held_in, same_states, stopping_at, week, weekly
 from shortlist.budget.series_account import SeriesAccount
-from shortlist.databases import sqlite_file
 from shortlist.series import weekly_series
 from shortlist.series._state_file import StoredSeries
 from shortlist.series.terms import WHOLE
@@ -27,31 +25,8 @@ def plays():
         yield made
 
 
-class Stopped(BaseException):
-    """What ends a run at a step."""
-
-
 def stopped(*_, **__):
     raise Stopped
-
-
-@contextmanager
-def stopping_at(monkeypatch, step):
-    """Let a run end at a statement of SQL, its own or the ledger's; how many there were."""
-    real, seen = sqlite_file._executing, []
-
-    def counting(connection):
-        def counted(*words):
-            seen.append(words[0])
-            if len(seen) == step:
-                raise Stopped
-            return real(connection)(*words)
-
-        return counted
-
-    with monkeypatch.context() as patch:
-        patch.setattr(sqlite_file, "_executing", counting)
-        yield seen
 
 
 # --- crashes

@@ -84,6 +84,7 @@ def test_three_runs_are_within_the_claim(n):
             hold(12, NOBODY, FIRST, FIRST),
             (FIRST,) * 3,
         ),
+        (weeks.ErasedAnew, {}, hold(8, FIRST, FIRST), (FIRST, FIRST)),
         (weeks.NoUnion, {"grid": FINE}, hold(0, NOBODY, NOBODY), (FIRST, FIRST)),
         (weeks.NoRoot, {"delta": 0.1, "grid": (36, 52, 16)}, hold(0, NOBODY), (FIRST,)),
         (weeks.NoLimit, {"delta": 0.1, "grid": (52, 52, 16)}, hold(0, NOBODY), (range(6),)),
@@ -92,7 +93,7 @@ def test_three_runs_are_within_the_claim(n):
 def test_a_mistake_breaks_the_claim_and_the_right_one_does_not(kind, given, others, one):
     size = {"periods": len(one), "max_items_per_user": len(one)}
     given = {"delta": 0.002, "grid": WIDE} | size | given
-    right = weeks.Recovered if issubclass(kind, weeks.Recovered) else Right
+    right = next((k for k in (weeks.Recovered, weeks.Erased) if issubclass(kind, k)), Right)
     wrong = (terms_of(kind, **given), Right) if issubclass(kind, SeriesTerms) else None
     assert share_of_claim(*(wrong or (terms_of(**given), kind)), others, one) > 1.4
     assert share_of_claim(terms_of(**given), right, others, one) < 1

@@ -45,12 +45,13 @@ class Commands(Flag):
     SERIES_NEXT = auto()
     SERIES_SHOW = auto()
     SERIES_RECOVER = auto()
+    SERIES_FORGET = auto()
     ROWS = DOMAIN | HITTING_SET | USER_COUNTS
     QUESTIONS = TOP_K | ROWS | RANK | SCORES
     LISTS = QUESTIONS | SERIES_NEXT
     FILTERED = TOP_K | ROWS | COMPARE | SERIES_NEXT
     KNOWN_BUDGET = SHOW | PLAN | EXPORT | VERIFY
-    KNOWN_SERIES = SERIES_NEXT | SERIES_SHOW
+    KNOWN_SERIES = SERIES_NEXT | SERIES_SHOW | SERIES_FORGET
     SERIES = SERIES_CREATE | KNOWN_SERIES | SERIES_RECOVER
     NONE = 0
 
@@ -831,6 +832,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "was moved.",
         C.SERIES_RECOVER: "The budget that has paid for it.",
     }),
+    CommandOption("ids", _TEXT, typed="ID", required=C.SERIES_FORGET, repeats=C.SERIES_FORGET,
+        help={C.SERIES_FORGET: "A user, as the column of users has it."}),
     CommandOption("charge", _WHOLE, PRIVACY, help={
         C.SERIES_RECOVER: "Which charge of the budget has paid for it, where it has paid for "
             "several series, and there is no older file.",

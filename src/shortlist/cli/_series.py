@@ -1,4 +1,4 @@
-"""The commands about series: to create one, to make its next list, to see it, to recover it."""
+"""The commands about series: to create one, to make its next list, and what may happen to it."""
 
 from __future__ import annotations
 
@@ -98,3 +98,22 @@ def _recover(*, series: str, budget: str, **given: Any) -> int:
     having used all that had accrued, and what was not yet named begins anew.
     """
     return print_shown(shortlist.Series.recover(series, budget=budget, **given).show())
+
+
+@add_to(
+    series,
+    Commands.SERIES_FORGET,
+    examples("shortlist series forget plays.series ann@example.org"),
+)
+def _forget(*, series: str, ids: list[str], budget: str | None) -> int:
+    """Erase users from the file of a series.
+
+    Of each is left a keyed hash of the id and two numbers, so that an id that
+    returns goes on with what was left of its account. Remove the rows from the
+    table, too. After a backup was restored, forget them again.
+    """
+    shortlist.Series(series, budget=budget).forget(*ids)
+    typer.echo(
+        "Nothing but a keyed hash and two numbers is left of these users, if they were there."
+    )
+    return 0

@@ -270,6 +270,7 @@ class SqliteFile:
             connection = connect(path, mode, isolation_level=None, timeout=self._seconds_to_wait)
             connection.execute("PRAGMA synchronous = EXTRA")  # FULL, and the folder, too
             connection.execute("PRAGMA fullfsync = ON")  # where a disk would only say that it wrote
+            connection.execute("PRAGMA secure_delete = ON")  # what is erased is not on free pages
             connection.execute(begin)
             yield _executing(connection)
             connection.execute("COMMIT")

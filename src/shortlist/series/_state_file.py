@@ -20,6 +20,7 @@ import numpy as np
 from shortlist.databases.sqlite_file import Execute, FileWords, SqliteFile
 from shortlist.draws import Ints
 from shortlist.errors import InputError, Words
+from shortlist.series._forgetting import ErasedUsers
 from shortlist.series.weekly_run import State, places_among, slots_of_items
 
 if TYPE_CHECKING:
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _PART = 2**27  # bytes of one cell, at most: SQLite takes some more
-_REPLACED = ("named_in", "used", "used_by_others")  # of which the last alone are kept
+# Of these, the last alone are kept.
+_REPLACED = ("named_in", "used", "used_by_others", "emptied", "forgotten")
 _TABLES = (
     "CREATE TABLE shortlist_series (version INTEGER NOT NULL, terms TEXT NOT NULL)",
     """CREATE TABLE shortlist_runs (run INTEGER PRIMARY KEY, as_of TEXT NOT NULL UNIQUE,
     columns TEXT NOT NULL, state TEXT NOT NULL, answer TEXT NOT NULL, key BLOB NOT NULL,
-    added BLOB NOT NULL)""",
+    added BLOB NOT NULL, seal TEXT NOT NULL)""",
     """CREATE TABLE shortlist_cells (run INTEGER NOT NULL, name TEXT NOT NULL,
     part INTEGER NOT NULL, cells BLOB NOT NULL, PRIMARY KEY (run, name, part))""",
 )
@@ -62,11 +64,13 @@ class Held(NamedTuple):
         users: The user of each code, one column.
         items: The item of each code, which is its place among the counted ones, too.
         state: The state.
+        forgotten: What is left of users who were erased.
     """
 
     users: pl.DataFrame
     items: pl.DataFrame
     state: State
+    forgotten: ErasedUsers = ErasedUsers()
 
     def in_order(self) -> Held:
         """The same, without items that are not counted; each code is its place again."""
@@ -74,7 +78,7 @@ class Held(NamedTuple):
         slots = slots_of_items(state.slots, lambda items: places_among(state.counted, items))
         counted = np.arange(len(state.counted))
         held = replace(state, counted=counted, slots=slots)
-        return Held(self.users, self.items[state.counted], held)
+        return self._replace(items=self.items[state.counted], state=held)
 
 
 class StoredRun(NamedTuple):
@@ -133,10 +137,10 @@ class StoredSeries:
     ) -> StoredRun:
         """Add a run: what is new in the state after it, and what of it was replaced."""
         key, said = secrets.token_bytes(32), json.dumps(dict(columns))
-        added, replaced = _added(before, after), _replaced(after.state)
+        added, replaced = _added(before, after), _replaced(after)
         sealed, run = _digest(added), after.state.runs
         state = self._hash((run, as_of, said, answer), key, sealed, replaced)
-        self._insert(run, as_of, said, state, answer, key, sealed)
+        self._insert(run, as_of, said, state, answer, key, sealed, state)
         for name in _REPLACED:
             self.execute("DELETE FROM shortlist_cells WHERE name = $1", name)
         self._write(run, added | replaced)
@@ -157,10 +161,26 @@ class StoredSeries:
         self.execute("DELETE FROM shortlist_runs")
         *before, last = runs
         for run in before:
-            self._insert(*run[:2], json.dumps(run.columns), *run[3:], b"", b"")
-        empty = State(runs=last.run, sums=held.state.sums[:0])
-        nobody = Held(held.users[:0], held.items[:0], empty)
-        return self.add(last.as_of, last.columns, last.answer, nobody, held)
+            self._insert(*run[:2], json.dumps(run.columns), *run[3:], b"", b"", "")
+        return self.add(last.as_of, last.columns, last.answer, _nobody(held), held)
+
+    def rewrite(self, held: Held) -> None:
+        """Put a state that somebody was erased from in the place of that after the last run.
+
+        The ledger knows it by the hash of that one. Nothing is left by which a guess of what was
+        erased could be held against a hash: the keys go, and what was hashed without one.
+        """
+        last, key = self.runs()[-1], secrets.token_bytes(32)
+        added, replaced = _added(_nobody(held), held), _replaced(held)
+        sealed, said = _digest(added), json.dumps(last.columns)
+        seal = self._hash((last.run, last.as_of, said, last.answer), key, sealed, replaced)
+        self.execute("UPDATE shortlist_runs SET key = $1, added = $1, seal = $2", b"", "")
+        self.execute(
+            "UPDATE shortlist_runs SET key = $1, added = $2, seal = $3 WHERE run = $4",
+            *(key, sealed, seal, last.run),
+        )
+        self.execute("DELETE FROM shortlist_cells")
+        self._write(last.run, added | replaced)
 
     def held(self) -> Held | None:
         """The state after the last run; None where there is none.
@@ -178,13 +198,13 @@ class StoredSeries:
     def _require_whole(self, chunks: Mapping[int, Mapping[str, bytes]]) -> None:
         """Refuse cells that are not what was hashed when they were written."""
         rows = self.execute("SELECT * FROM shortlist_runs ORDER BY run")
-        for run, as_of, said, state, answer, key, sealed in rows:
+        for run, as_of, said, _, answer, key, sealed, seal in rows:
             cells = chunks.get(run, {})
             replaced = {name: cells[name] for name in cells if name in _REPLACED}
             added = {name: cells[name] for name in cells if name not in _REPLACED}
             same = not added or _digest(added) == sealed
             if run == rows[-1][0]:
-                same &= self._hash((run, as_of, said, answer), key, sealed, replaced) == state
+                same &= self._hash((run, as_of, said, answer), key, sealed, replaced) == seal
             if not same:
                 raise InputError(
                     "the state of this series was damaged, or changed by hand",
@@ -224,6 +244,12 @@ def _digest(cells: Mapping[str, bytes]) -> bytes:
     return found.digest()
 
 
+def _nobody(held: Held) -> Held:
+    """Nobody and nothing beside as many runs, of the types of a state."""
+    empty = State(runs=held.state.runs, sums=held.state.sums[:0])
+    return Held(held.users[:0], held.items[:0], empty)
+
+
 def _added(before: Held, after: Held) -> dict[str, bytes]:
     """What the later state has beyond the earlier: items with their past, and the run's sums."""
     n_items, runs = before.items.height, before.state.runs
@@ -237,12 +263,15 @@ def _added(before: Held, after: Held) -> dict[str, bytes]:
     }
 
 
-def _replaced(state: State) -> dict[str, bytes]:
-    return {
+def _replaced(held: Held) -> dict[str, bytes]:
+    state = held.state
+    always = {
         "named_in": _as_bytes(state.named_in),
         "used": _as_bytes(state.used),
         "used_by_others": _as_bytes(np.array([state.used_by_others])),
     }
+    at_times = {"emptied": _as_bytes(state.emptied), "forgotten": held.forgotten.as_bytes()}
+    return always | {name: cells for name, cells in at_times.items() if cells}
 
 
 def _held(chunks: Mapping[int, Mapping[str, bytes]]) -> Held:
@@ -269,9 +298,11 @@ def _held(chunks: Mapping[int, Mapping[str, bytes]]) -> Held:
         used=_ints(chunks[last]["used"]),
         slots=np.sort(np.concatenate([_ints(chunk["slots"]) for chunk in chunks.values()])),
         used_by_others=int(_ints(chunks[last]["used_by_others"])[0]),
+        emptied=_ints(chunks[last].get("emptied", b"")),
     )
+    forgotten = ErasedUsers.from_bytes(chunks[last].get("forgotten", b""))
     users = pl.concat([_frame_from(chunk["users"]) for chunk in chunks.values()])
-    return Held(users, pl.concat(items), state)
+    return Held(users, pl.concat(items), state, forgotten)
 
 
 def _as_bytes(numbers: Ints) -> bytes:
@@ -283,8 +314,11 @@ def _ints(cells: bytes) -> Ints:
 
 
 def _frame_as_bytes(frame: pl.DataFrame) -> bytes:
+    """Its rows alone: views of texts would be written with all texts that were filtered out."""
+    import polars as pl
+
     file = io.BytesIO()
-    frame.write_ipc(file, compression="zstd")
+    frame.write_ipc(file, compression="zstd", compat_level=pl.CompatLevel.oldest())
     return file.getvalue()
 
 

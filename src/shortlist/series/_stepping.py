@@ -37,8 +37,9 @@ def after_run(terms: SeriesTerms, before: Held, rows: pl.DataFrame, draws: Draws
     users, of_users = _coded(known, rows[:, :1])
     items, of_items = _coded(before.items, rows[:, 1:])
     pairs = np.sort(of_users << 32 | of_items)  # so that what a user holds is found sooner
-    state = Week(terms, before.state, pairs >> 32, pairs & (2**32 - 1), draws).made()
-    return Held(users, items, state).in_order()
+    start, forgotten = before.forgotten.returned(before.state, users[known.height :])
+    state = Week(terms, start, pairs >> 32, pairs & (2**32 - 1), draws).made()
+    return Held(users, items, state, forgotten).in_order()
 
 
 def after_loss(

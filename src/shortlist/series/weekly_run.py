@@ -19,7 +19,7 @@ from shortlist.draws.noise import Normal
 from shortlist.errors import InputError
 from shortlist.series.terms import SeriesTerms, windows
 
-_ITEMS = 2**32  # codes of items are below: a pair is one number
+ITEMS = 2**32  # codes of items are below: a pair is one number
 
 
 def _nothing() -> Ints:
@@ -36,8 +36,8 @@ def places_among(codes: Ints, items: Ints) -> Ints:
 
 def slots_of_items(slots: Ints, coded: Callable[[Ints], Ints]) -> Ints:
     """The same slots under other codes of items, rising."""
-    users, items = np.divmod(slots, _ITEMS)
-    return np.sort(users * _ITEMS + coded(items))
+    users, items = np.divmod(slots, ITEMS)
+    return np.sort(users * ITEMS + coded(items))
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class State:
         named_in: The run that named it, from 1 on; 0 where none has, shape (n,).
         used: The sum of squares that each user has added, by the user's code.
         slots: Pairs user * 2^32 + item that took a slot, rising.
+        emptied: Codes of users, once for each of their slots whose item was forgotten.
         used_by_others: What counts as added by each user beyond `used`, also by those to come.
     """
 
@@ -61,6 +62,7 @@ class State:
     named_in: Ints = field(default_factory=_nothing)
     used: Ints = field(default_factory=_nothing)
     slots: Ints = field(default_factory=_nothing)
+    emptied: Ints = field(default_factory=_nothing)
     used_by_others: int = 0
 
     def places(self, items: Ints) -> Ints:
@@ -132,10 +134,11 @@ class Week:
         The choice reads the user's own items, what was named, and coins: a subset of each size is
         drawn whatever the order in which the rows stand.
         """
-        slots, pairs = self.state.slots, self.users * _ITEMS + self.items
+        slots, pairs = self.state.slots, self.users * ITEMS + self.items
         new = np.sort(pairs[~self.state.is_named(self.items) & ~_is_among(slots, pairs)])
-        users, starts, held = np.unique(new // _ITEMS, return_index=True, return_counts=True)
-        taken = np.bincount(slots // _ITEMS, minlength=int(users.max(initial=-1)) + 1)[users]
+        users, starts, held = np.unique(new // ITEMS, return_index=True, return_counts=True)
+        filled = np.append(slots // ITEMS, self.state.emptied)
+        taken = np.bincount(filled, minlength=int(users.max(initial=-1)) + 1)[users]
         left = self.terms.max_items_per_user - taken
         fits = np.repeat(held <= left, held)
         for place in np.flatnonzero(held > left).tolist():
@@ -157,7 +160,7 @@ class Week:
 
         What reads the item's sums cannot tell since when it is counted.
         """
-        items = np.unique(state.slots % _ITEMS)
+        items = np.unique(state.slots % ITEMS)
         new = items[state.places(items) < 0]
         past = [self.in_noise(np.zeros(len(new), np.int64)) for _ in range(state.runs)]
         columns = np.column_stack([np.empty((len(new), 0), np.int64), *past])
@@ -184,7 +187,7 @@ class Week:
         Everything is rounded down, and used is what the whole-numbered weights really add up to.
         """
         places = state.places(self.items)
-        has_slot = _is_among(state.slots, self.users * _ITEMS + self.items)
+        has_slot = _is_among(state.slots, self.users * ITEMS + self.items)
         gives = has_slot | state.is_named(self.items)
         users, places = self.users[gives], places[gives]
         boosts = boosts_of(self.terms, state)[places]

@@ -37,6 +37,7 @@ from shortlist.release.rendering import html, plain_text, rich
 from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import StaysHere, even_unmade, require_threads
 from shortlist.series._facts import SeriesFacts
+from shortlist.series._forgetting import after_forgetting
 from shortlist.series._list_so_far import first_of, listed
 from shortlist.series._rows_of_run import CheckedRows, checked_rows
 from shortlist.series._state_file import StoredRun, StoredSeries, state_file
@@ -341,6 +342,34 @@ class Series(StaysHere):
 
     def _sheet(self) -> Any:
         return sheet_of_series(self._facts, self._charge.described, self.releases)
+
+    # --- a person
+
+    def forget(self, *users: str | int | date) -> None:
+        """Erase users: what they hold, and who they are, goes from the file.
+
+        Of each is left a hash of the id, under a key that is in the file alone, and two numbers:
+        how much weight was given, and how many items ever counted. By these an id that returns goes
+        on with what was left of its account, so that all lists together still tell no more of that
+        person than was promised. Items that counted stay known, and so do their noisy weights.
+        Lists that left stay as they are.
+
+        Remove the rows of these users from the table, too, or the next run finds them again. After
+        a backup of this file was restored, forget them again. An id of which nothing is known
+        changes nothing, and it is not said which ones were known.
+
+        Args:
+            users: Their ids, as the column of users has them.
+
+        Raises:
+            InputError: These cannot be ids; a run is being made; or the ledger knows a later run
+                than this file: see `recover`.
+        """
+        with self._file.writing() as execute:
+            stored = StoredSeries(execute)
+            self._settled(stored)
+            if (held := stored.held()) is not None and held.users.width:
+                stored.rewrite(after_forgetting(held, users))
 
     # --- after a loss
 
