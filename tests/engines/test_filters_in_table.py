@@ -227,13 +227,13 @@ def test_groups_are_of_rows_that_count():
 def test_an_engine_of_which_it_is_not_known_refuses(any_engine):
     table = any_engine.table(rows())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shortlist.engines.tables._postgres.Postgres.filters_as_memory", False)
+        patch.setattr("shortlist.engines.tables._postgres.Postgres.computes_as_memory", False)
         refusal(
             lambda: any_engine.source_of(table.get_name(), user="user", item="item", where="b"),
             "whether PostgreSQL would keep the same rows is not known here",
             "pull=True",
         )
-    assert not Dialect.filters_as_memory
+    assert not Dialect.computes_as_memory
 
 
 def test_times_of_another_precision_are_refused():

@@ -61,6 +61,12 @@ def test_a_row_saturates_far_above_the_cap():
     assert found == [most, -most, most, 100 * MOST, most, 0]
 
 
+def test_what_no_engine_divides_is_nothing():
+    spent = [1e-291, -1e-291, 5e-324, -1e-200, 0.0, -0.0]
+    found = list(steps(pl.DataFrame({**ROWS, "spent": spent}), cap=1e15).values())
+    assert found == [0, 0, 0, -1, 0, 0]
+
+
 def test_a_filter_may_look_at_amounts_too():
     frame = pl.DataFrame({**ROWS, "spent": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
     given = {"user": "user", "items": ["page"], "amounts": Amounts("spent", 2)}

@@ -19,6 +19,8 @@ from shortlist.table.keys import Coding
 if TYPE_CHECKING:
     import polars as pl
 
+    from shortlist.engines.tables._amounts_in_table import AmountsInTable
+
 
 class AmountsInMemory(UsersInMemory):
     """Sums of what users spent on items, of rows that are read once."""
@@ -55,17 +57,7 @@ class AmountsInMemory(UsersInMemory):
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """Show sums over all users; of each at most `wants.bound` items, if there is a bound."""
         held, items = self._held()
-        if wants.kind is UserSets:
-            yield ShownEvidence(held.sets, items.take)
-            return
-        sums, unit = held.sums(wants.bound, draws), held.sets.unit
-        if self._public is None:
-            yield ShownEvidence(PrivateCounts(sums, wants.bound, unit), items.take)
-            return
-        # Code -1, of public items that nobody holds, is the sum appended at the end.
-        of_public = np.append(sums, 0)[items.find(self._public)]
-        evidence = PublicCounts(of_public, wants.bound, unit=unit)
-        yield ShownEvidence(evidence, self._public.__getitem__, self._public.height)
+        yield shown_amounts(held, items, wants, draws, self._public)
 
     def _read(self) -> tuple[UserAmounts, Coding]:
         """What each user spent on each item."""
@@ -76,3 +68,30 @@ class AmountsInMemory(UsersInMemory):
             most=MOST,
         )
         return held, items.coding
+
+
+def shown_amounts(
+    held: UserAmounts | AmountsInTable,
+    items: Coding,
+    wants: Wants,
+    draws: Draws,
+    public: pl.DataFrame | None,
+) -> ShownEvidence:
+    """What users spent as what is wanted: who holds what, or sums.
+
+    Args:
+        held: What each user spent on each item.
+        items: What the codes of items stand for.
+        wants: The evidence that a mechanism wants.
+        draws: What each user's random subset is drawn from, where users are bounded.
+        public: What everybody knows, one row an item; None where items are private.
+    """
+    if wants.kind is UserSets:
+        return ShownEvidence(held.sets, items.take)
+    sums, unit = held.sums(wants.bound, draws), held.sets.unit
+    if public is None:
+        return ShownEvidence(PrivateCounts(sums, wants.bound, unit), items.take)
+    # Code -1, of public items that nobody holds, is the sum appended at the end.
+    of_public = np.append(sums, 0)[items.find(public)]
+    evidence = PublicCounts(of_public, wants.bound, unit=unit)
+    return ShownEvidence(evidence, public.__getitem__, public.height)

@@ -17,13 +17,16 @@ from shortlist.engines._table_engine import (
     shown_of,
     with_known,
 )
+from shortlist.engines.amounts_in_memory import AmountsInMemory, shown_amounts
 from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups, RowsInMemory
+from shortlist.engines.tables._amounts_in_table import AmountsInTable, require_alike
 from shortlist.engines.tables._dialect import TableInEngine
 from shortlist.engines.tables._expressions import Arrow
 from shortlist.engines.tables._filters_in_table import filtered
 from shortlist.engines.tables._groups_in_table import GroupsInTable
+from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_from_rows import ItemsInEngine, read_sets
 from shortlist.engines.tables._sets_in_table import SetsInTable, rehearse
 from shortlist.engines.tables.which_engine import table_in_engine
@@ -36,6 +39,8 @@ from shortlist.table.reading import open_parts
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shortlist.table.amounts import Amounts
 
 
 class _UsersInEngine(Engine):
@@ -96,21 +101,32 @@ class _UsersInEngine(Engine):
     def check(self, wants: Wants) -> None:
         """Ask the question of no rows."""
         bounds = wants.bound is not None or bool(self.by) or not self.items_are_public
-        rehearse(self._in_engine, self.columns, bounds=bounds)
+        rehearse(self._in_engine, self.columns, self._read, bounds=bounds)
+
+    def _read(self, in_engine: TableInEngine, scratch: Scratch) -> SetsInTable:
+        """Who holds what, of some rows of the table."""
+        user, *names = self.columns
+        return SetsInTable(read_sets(in_engine.rows, user, names, scratch), scratch)
 
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """Show what memory holds from there, and all else from the engine."""
-        rows = self._in_engine.fetched(list(self.columns)) if self._may_fetch else None
+        rows = self._fetched_rows() if self._may_fetch else None
         showing = self._shown(wants, draws) if rows is None else self._of(rows).show(wants, draws)
         with showing as shown:
             yield shown
+
+    def _fetched_rows(self) -> Arrow | None:
+        amounts = self._table.amounts
+        numbers = [] if amounts is None else [amounts.column]
+        return self._in_engine.fetched(list(self.columns), numbers)
 
     def _of(self, rows: Arrow) -> Engine:
         """The same of rows that were fetched."""
         (part,) = open_parts(rows, "data")
         part = replace(part, origin=self.origin)
-        return self._in_memory(SensitiveTable([part], dict(self.columns), "user"))
+        amounts = self._table.amounts
+        return self._in_memory(SensitiveTable([part], dict(self.columns), "user", amounts=amounts))
 
     def _in_memory(self, table: SensitiveTable) -> Engine:
         raise NotImplementedError
@@ -144,12 +160,7 @@ class RowsInTable(_UsersInEngine):
             known: Those of the private items that everybody knows, one row an item.
             may_fetch: Whether rows may be fetched, where the engine works in this process.
         """
-        asked = [] if table.where is None else table.where.columns
-        in_engine = table_in_engine(
-            table.parts[0].held, list(dict.fromkeys([*table.columns, *asked]))
-        )
-        if table.where is not None:
-            in_engine = filtered(in_engine, table.where)
+        in_engine = _in_engine(table)
         may_fetch &= in_engine.dialect.is_in_process
         super().__init__(table, in_engine, public, by, known=known, may_fetch=may_fetch)
         self._fetched = RowsInMemory(table, public, known)
@@ -233,11 +244,9 @@ class RowsInTable(_UsersInEngine):
 
     @contextmanager
     def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
-        user, *names = self.columns
         with self._in_engine.asking() as scratch:
-            values = read_sets(self._in_engine.rows, user, names, scratch)
-            held = SetsInTable(values, scratch)
-            items: Coding = ItemsInEngine(values.numbered, self._table.items, scratch)
+            held = self._read(self._in_engine, scratch)
+            items: Coding = ItemsInEngine(held.values.numbered, self._table.items, scratch)
             if self.known is not None:
                 held, items = with_known(held, items, self.known)
             if wants.bound is not None:
@@ -285,6 +294,70 @@ class GroupedTable(_UsersInEngine):
                 sets.known, {n: t for n, t in types.items() if n not in by}, scratch
             )
             yield shown_in_groups(sets, groups, items, self._lists, wants, draws)
+
+
+class SumsInTable(_UsersInEngine):
+    """Sums of what users spent on items, added up in the engine."""
+
+    def __init__(
+        self, table: SensitiveTable, public: pl.DataFrame | None, *, may_fetch: bool = False
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            table: With a user, an item and an amount a row, its one part in an engine.
+            public: What everybody knows, one row an item; None where items are private.
+            may_fetch: Whether rows may be fetched, where the engine works in this process.
+
+        Raises:
+            InputError: Amounts may come out there as others than in memory.
+        """
+        in_engine = _in_engine(table)
+        assert table.amounts is not None  # noqa: S101 - what this is for
+        require_alike(in_engine, table.amounts)
+        may_fetch &= in_engine.dialect.is_in_process
+        super().__init__(table, in_engine, public, (), known=None, may_fetch=may_fetch)
+        self.amounts: Amounts = table.amounts
+        self.items_are_public = public is not None
+        in_memory = AmountsInMemory(table, public)
+        self.n_items, self.can_show = in_memory.n_items, in_memory.can_show
+
+    def of_items(self, public: pl.DataFrame) -> SumsInTable:
+        """The same rows, where everybody knows the items that count."""
+        return SumsInTable(self._table, public, may_fetch=self._may_fetch)
+
+    @property
+    def table(self) -> SensitiveTable:
+        """What the rows are read from."""
+        return self._table
+
+    def assumes(self, wants: Wants) -> tuple[str, ...]:
+        """Where users are bounded, and by what, where they are."""
+        return () if self.items_are_public and wants.bound is None else super().assumes(wants)
+
+    def _in_memory(self, table: SensitiveTable) -> Engine:
+        return AmountsInMemory(table, self._public)
+
+    def _spent(self, in_engine: TableInEngine, scratch: Scratch) -> AmountsInTable:
+        return AmountsInTable.of_rows(in_engine, list(self.columns), self.amounts, scratch)
+
+    def _read(self, in_engine: TableInEngine, scratch: Scratch) -> SetsInTable:
+        return self._spent(in_engine, scratch).sets
+
+    @contextmanager
+    def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        with self._in_engine.asking() as scratch:
+            held = self._spent(self._in_engine, scratch)
+            items = ItemsInEngine(held.sets.values.numbered, self._table.items, scratch)
+            yield shown_amounts(held, items, wants, draws, self._public)
+
+
+def _in_engine(table: SensitiveTable) -> TableInEngine:
+    """The rows that count, of which the columns are read that are named."""
+    named = [*table.columns, *(() if table.where is None else table.where.columns)]
+    named += [] if table.amounts is None else [table.amounts.column]
+    in_engine = table_in_engine(table.parts[0].held, list(dict.fromkeys(named)))
+    return in_engine if table.where is None else filtered(in_engine, table.where)
 
 
 def _is_fetched(wants: Wants) -> bool:

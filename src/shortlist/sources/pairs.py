@@ -9,7 +9,7 @@ from datetime import date
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
@@ -35,9 +35,9 @@ from shortlist.table.public_items import IN_TABLE, open_public_items
 if TYPE_CHECKING:
     import polars as pl
 
-    from shortlist.engines.rows_in_table import RowsInTable
+    from shortlist.engines.rows_in_table import RowsInTable, SumsInTable
 
-    _Rows = RowsInMemory | RowsInTable | AmountsInMemory
+    _Rows = RowsInMemory | RowsInTable | AmountsInMemory | SumsInTable
 
 MAX_ITEMS_PER_USER = 100
 """The most items of one user that count for discovery, if nobody says and none is chosen."""
@@ -111,7 +111,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             them: by the sum over all users, of whom each counts from 0 up to `cap` for an item. Of
             rows of the same user and item the amounts are added up first, and sums below 0 count
             as 0. Rows without a finite amount are left out; in text, whatever is no number. For
-            `top_k` alone, of tables that are read into memory. None, the default, to count users.
+            `top_k` alone. DuckDB, PostgreSQL and Spark add up where the rows lie, to the same sums
+            as memory. None, the default, to count users.
         cap: With `amount`: the most that one user counts for one item, in the same unit. Noise
             grows with it, and the sums of those who spent more are cut off at it. An amount enters
             rounded down to a whole number of steps, of which the cap has 2^20. Choose it without
@@ -194,32 +195,24 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             public_items, checked.items, table=checked.parts, otherwise=_ANOTHER["public_items"]
         )
     if amounts is not None:
-        _require_sums(in_engine=in_engine, known=known)
+        if known is not None:
+            raise _of_known()
         about = replace(about, amount=str(amounts))
-    engine: _Rows = RowsInMemory(checked, public, known)
-    if amounts is not None:
-        engine = AmountsInMemory(checked, public)
-    elif in_engine:
-        from shortlist.engines.rows_in_table import RowsInTable
-
-        engine = RowsInTable(checked, public, known=known, may_fetch=pull is None)
+    engine = _engine_of(checked, public, known, in_engine=in_engine, may_fetch=pull is None)
     return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users, about)
 
 
-def _require_sums(*, in_engine: bool, known: object) -> None:
-    """Refuse what sums of amounts are not made of."""
-    if in_engine:
-        raise InputError(
-            "amounts are summed up in memory, and these rows are in an engine",
-            "add {pull=True}, which fetches them",
-            given={"amount": ...},
-        )
-    if known is not None:
-        raise InputError(
-            "with {amount} no list says which of the private items are known",
-            "give the list by {public_items}, to rank its items alone; or omit it",
-            given={"known_items": ...},
-        )
+def _counts_users(rows: _Rows) -> TypeGuard[RowsInMemory | RowsInTable]:
+    """Whether users are counted, and no amounts summed up."""
+    return rows.amounts is None
+
+
+def _of_known() -> InputError:
+    return InputError(
+        "with {amount} no list says which of the private items are known",
+        "give the list by {public_items}, to rank its items alone; or omit it",
+        given={"known_items": ...},
+    )
 
 
 def _require_ranking(question: Question) -> None:
@@ -255,6 +248,25 @@ def _stays(table: SensitiveTable, *, pull: object) -> bool:
     if lies and not pull:
         require_ibis(table.parts[0].origin)
     return lies and not pull
+
+
+def _engine_of(
+    table: SensitiveTable,
+    public: pl.DataFrame | None,
+    known: pl.DataFrame | None,
+    *,
+    in_engine: bool,
+    may_fetch: bool,
+) -> _Rows:
+    """What reads the rows, in memory or where they lie."""
+    if not in_engine:
+        in_memory = RowsInMemory(table, public, known)
+        return in_memory if table.amounts is None else AmountsInMemory(table, public)
+    from shortlist.engines.rows_in_table import RowsInTable, SumsInTable
+
+    if table.amounts is not None:
+        return SumsInTable(table, public, may_fetch=may_fetch)
+    return RowsInTable(table, public, known=known, may_fetch=may_fetch)
 
 
 def _opened(name: str, items: object, table: SensitiveTable) -> pl.DataFrame | None:
@@ -405,7 +417,7 @@ class Pairs(Source):
         Raises:
             InputError: An argument cannot be used, or the items are public and the groups are not.
         """
-        if isinstance(self._rows, AmountsInMemory):
+        if not _counts_users(self._rows):
             raise InputError(
                 "{amount} ranks one list of all items, and not the items of groups",
                 "omit it, or omit {amount}; or name the columns of groups as further columns of an "
@@ -463,7 +475,7 @@ class Pairs(Source):
             InputError: It is neither; or public or known items were given, an item is made of
                 several columns, or the rows stay in an engine.
         """
-        if isinstance(self._rows, AmountsInMemory):
+        if not _counts_users(self._rows):
             raise InputError(
                 "{amount} ranks items that stand alone, and not what is held together",
                 "omit it, or omit {amount}",

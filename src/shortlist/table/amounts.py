@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 MOST = 2**20
 """How many steps a cap has: what one user adds to an item at most."""
 _LEAST_CAP, _MOST_CAP = 1e-9, 1e15
-# Steps of one row, at most: 2^32 rows of them add up within 64 bits. It is 2,048 caps.
-_MOST_OF_A_ROW = 2**31
+MOST_OF_A_ROW = 2**31
+"""Steps of one row, at most: 2^32 rows of them add up within 64 bits. It is 2,048 caps."""
+
+NEAR_NOTHING = 1e-290
+"""An amount of less, either way, is 0: in steps it may be no number that every engine has."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,9 @@ class Amounts:
 
         amount = pl.col(self.column).cast(pl.Float64, strict=False)
         steps = (amount / self.cap * MOST).floor()
-        within = steps.clip(-float(_MOST_OF_A_ROW), float(_MOST_OF_A_ROW))
-        return pl.when(amount.is_finite()).then(within).cast(pl.Int64).alias(self.column)
+        within = steps.clip(-float(MOST_OF_A_ROW), float(MOST_OF_A_ROW))
+        known = pl.when(amount.abs() < NEAR_NOTHING).then(0.0).otherwise(within)
+        return pl.when(amount.is_finite()).then(known).cast(pl.Int64).alias(self.column)
 
 
 def amounts_of(amount: object, cap: object) -> Amounts | None:

@@ -50,7 +50,8 @@ class Dialect:
         name: The engine, as a guarantee names it; by default as Ibis does.
         hash: The hash by which users are bounded, as a guarantee names it.
         is_in_process: Whether it works in the memory of this process, which rows then never leave.
-        filters_as_memory: Whether a filter is known to keep the same rows there as in memory.
+        summing: The sum of whole numbers, which never fails: it may be null where it is too large.
+        computes_as_memory: Whether filters and amounts are known to come out there as in memory.
         shows_changes: Whether `place` tells rows from those that were there before, if it knows it.
     """
 
@@ -65,7 +66,8 @@ class Dialect:
     name: str = ""
     hash: str = "a hash of (key, user, item)"
     is_in_process: ClassVar[bool] = False
-    filters_as_memory: ClassVar[bool] = False
+    summing: ClassVar[str] = "sum"
+    computes_as_memory: ClassVar[bool] = False
     shows_changes: ClassVar[bool] = True
 
     def __init__(self, connection: Expression) -> None:
@@ -214,6 +216,10 @@ class Dialect:
         ordered = query if by is None else query.order_by(by)
         self._connection.create_table(name, ordered, temp=True)
 
+    def fix(self, name: str, query: Expression) -> None:
+        """Keep a query's rows as they are now: none of them is worked out again."""
+        self.keep(name, query)
+
     def give(self, name: str, rows: Arrow) -> None:
         """Take rows over as a temporary table, which nobody else sees."""
         import ibis
@@ -320,8 +326,8 @@ class TableInEngine(NamedTuple):
         dialect = self.dialect
         return f"users are bounded in {dialect.name}, by {dialect.hash} of a fresh key"
 
-    def fetched(self, columns: Sequence[str]) -> Arrow | None:
-        """These columns as keys, in memory; None where that would not hold them.
+    def fetched(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Arrow | None:
+        """These columns as keys, and numbers as floats, in memory; None where that holds them not.
 
         How many rows there are is private, and so is which of both it is.
         """
@@ -329,7 +335,7 @@ class TableInEngine(NamedTuple):
         with self.asking() as scratch:
             require_identified(keys, scratch)
             room = available_memory() // _MEMORY_OF_FETCHED
-            keys = identified(keys, self.dialect)
+            keys = identified(self.rows.select(*columns, *numbers), self.dialect, numbers)
             return scratch.asked(lambda: self.dialect.fetch_within(keys, room))
 
     def digest(self) -> str:

@@ -99,7 +99,7 @@ class DuckDB(SqlDialect):
         "check that the file is of DuckDB, may be read, and is not being written",
     )
     name, hash = "DuckDB", _FAST.name
-    is_in_process = filters_as_memory = True
+    is_in_process = computes_as_memory = True
     _called: str | None = None
     _hash = _FAST
 

@@ -29,7 +29,7 @@ def filtered(table: TableInEngine, where: RowFilter) -> TableInEngine:
     Raises:
         InputError: What the filter says may mean something else in that engine.
     """
-    if not table.dialect.filters_as_memory:
+    if not table.dialect.computes_as_memory:
         raise InputError(
             "whether {engine} would keep the same rows is not known here",
             "add {pull=True}; or filter in the query that makes the table, and omit {where}",

@@ -71,7 +71,7 @@ class Postgres(SqlDialect):
 
     backend, schemes = "postgres", ("postgres", "postgresql")
     name, hash = "PostgreSQL", "md5(key, user, item)"
-    filters_as_memory = True
+    computes_as_memory = True
     shows_changes = False  # rows that are added are in the file that was there
 
     @classmethod

@@ -67,6 +67,10 @@ class Scratch:
         """The rows of a query, worked out once; those of one value of a column lie together."""
         return self.made(query.schema(), lambda name: self.dialect.keep(name, query, by))
 
+    def fix(self, query: Expression) -> Expression:
+        """The rows of a query as they are now, however often they are looked at."""
+        return self.made(query.schema(), lambda name: self.dialect.fix(name, query))
+
     def made(self, schema: Any, make: Callable[[str], None]) -> Expression:
         """A temporary table of these columns, which something makes under a name."""
         import ibis

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, cached_property, reduce
@@ -46,7 +46,8 @@ class NumberedItems:
     """Items, with how many users hold each.
 
     Attributes:
-        held: The items, one row each, as a query: `columns`, `HOLDERS`, which may be left out.
+        held: The items, one row each, as a query: `columns`, `HOLDERS`, which may be left out. Of
+            amounts these are sums.
         columns: The names of the columns of an item.
         known: The items with their numbers, where these are known.
         n_known: How many numbers there are, where that is known.
@@ -217,16 +218,42 @@ def read_sets(rows: Expression, user: str, items: Sequence[str], scratch: Scratc
     Raises:
         InputError: The engine takes different keys for equal; or a float identifies nothing.
     """
-    dialect, names = scratch.dialect, item_columns(len(items))
-    columns = dict(zip([VALUE, *names], [user, *items], strict=True))
-    keys = rows.select(**{name: rows[column] for name, column in columns.items()})
+    return sets_of(keys_of(rows, user, items, scratch), scratch)
+
+
+def keys_of(
+    rows: Expression, user: str, items: Sequence[str], scratch: Scratch, **beside: Expression
+) -> Expression:
+    """The rows without nulls, by columns of ours, each such that equal values are one key.
+
+    Args:
+        rows: As `read_sets`, and so are the others.
+        user: Its column of users.
+        items: Its columns of items.
+        scratch: Where it is asked whether keys are such.
+        beside: What each row has besides: columns that are whole numbers.
+
+    Raises:
+        InputError: As `read_sets`.
+    """
+    dialect = scratch.dialect
+    columns = dict(zip([VALUE, *item_columns(len(items))], [user, *items], strict=True))
+    held = rows.select(**{name: rows[column] for name, column in columns.items()}, **beside)
+    keys = held.drop(*beside)
     scratch.asked(lambda: dialect.require(keys))
     require_identified(keys, scratch)
-    keys = identified(keys, dialect).drop_null()
-    found = dialect.whole(
-        keys.select(**{name: dialect.key(keys[name]) for name in columns}), scratch
-    )
-    _require_dates(found.numbered.held, names, scratch)
+    held = identified(held, dialect).drop_null()
+    return held.select(*[dialect.key(held[name]).name(name) for name in columns], *beside)
+
+
+def sets_of(keys: Expression, scratch: Scratch) -> SetsRead:
+    """The sets of all users, from one pass over their keys.
+
+    Raises:
+        InputError: An item is a date that Python has not.
+    """
+    found = scratch.dialect.whole(keys, scratch)
+    _require_dates(found.numbered.held, found.columns, scratch)
     return found
 
 
@@ -307,13 +334,18 @@ def read_by_values(sets: Expression, scratch: Scratch, users: Expression | None 
     return whole
 
 
-def identified(rows: Expression, dialect: Dialect) -> Expression:
-    """The rows with all columns as keys: texts, integers, dates or datetimes.
+def identified(rows: Expression, dialect: Dialect, numbers: Collection[str] = ()) -> Expression:
+    """The rows with all columns as keys, texts, integers, dates or datetimes, but for some numbers.
 
     Raises:
         InputError: The engine has no words for it; found without reading a row.
     """
-    return rows.select(**{name: _key(rows[name], dialect) for name in rows.columns})
+    return rows.select(
+        **{
+            name: rows[name].cast("float64") if name in numbers else _key(rows[name], dialect)
+            for name in rows.columns
+        }
+    )
 
 
 def require_identified(rows: Expression, scratch: Scratch) -> None:

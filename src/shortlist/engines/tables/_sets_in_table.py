@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,7 +32,6 @@ from shortlist.engines.tables._sets_from_rows import (
     ItemsInEngine,
     NumberedItems,
     SetsRead,
-    read_sets,
 )
 from shortlist.engines.tables._steering import SteeringInTable
 from shortlist.errors import InputError
@@ -60,6 +59,7 @@ class SetsInTable(UserSets):
         whole: The sets before they were bounded, if they are.
         n_more: How many codes there are beyond those of the values.
         public: As in `UserSets`.
+        unit: As in `UserSets`.
     """
 
     values: SetsRead
@@ -68,6 +68,7 @@ class SetsInTable(UserSets):
     whole: SetsInTable | None = None
     n_more: int = 0
     public: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    unit: float = 1.0
 
     @property
     def n_items(self) -> int:  # type: ignore[override]  # nobody writes to it
@@ -319,38 +320,44 @@ class UnreachedInTable(Unreached):
         return np.flatnonzero(self._is_left & (self.counts == count))
 
 
-def rehearse(table: TableInEngine, columns: Mapping[str, pl.DataType], *, bounds: bool) -> None:
+Read = Callable[["TableInEngine", Scratch], SetsInTable]
+"""What reads users' sets from rows."""
+
+
+def rehearse(
+    table: TableInEngine, columns: Mapping[str, pl.DataType], read: Read, *, bounds: bool
+) -> None:
     """Ask what a question asks, of no rows; once more where a lost connection was opened anew.
 
     Args:
         table: Where the rows are.
         columns: The types of the columns: the user's, and those of an item.
+        read: What reads sets from them.
         bounds: Whether users will be bounded there.
 
     Raises:
         InputError: The engine lacks something, or does not answer.
     """
     try:
-        _asked_of_nothing(table, columns, bounds=bounds)
+        _asked_of_nothing(table, columns, read, bounds=bounds)
     except InputError as error:
         if not attempt(lambda: reopened_if_lost(table.held), error):
             raise
-        _asked_of_nothing(table, columns, bounds=bounds)
+        _asked_of_nothing(table, columns, read, bounds=bounds)
 
 
 def _asked_of_nothing(
-    table: TableInEngine, columns: Mapping[str, pl.DataType], *, bounds: bool
+    table: TableInEngine, columns: Mapping[str, pl.DataType], read: Read, *, bounds: bool
 ) -> None:
     """Temporary tables are made and filled, users bounded, and items fetched; there are none."""
     import ibis
 
-    user, *names = columns
+    _, *names = columns
     nothing = table.rows.filter(ibis.literal(value=False))  # which no engine reads a row for
     with table.asking() as scratch:
-        values = read_sets(nothing, user, names, scratch)
-        held = SetsInTable(values, scratch)
+        held = read(table._replace(rows=nothing), scratch)
         if bounds:
             held = held.bounded_by(1, (0, 0))
         held.users_of_size()
         types = {name: columns[name] for name in names}
-        ItemsInEngine(values.numbered, types, scratch).take(np.empty(0, np.int64))
+        ItemsInEngine(held.values.numbered, types, scratch).take(np.empty(0, np.int64))

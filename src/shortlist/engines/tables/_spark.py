@@ -54,7 +54,8 @@ class Spark(Dialect):
         }
     )
     name, hash = "Spark", "xxhash64(key, user, item)"
-    filters_as_memory = True
+    summing = "try_sum"
+    computes_as_memory = True
 
     def __init__(self, session: Any, frame: Any = None, called: str = "") -> None:
         """Take a session, and perhaps a data frame with the name by which queries call it."""
@@ -116,7 +117,7 @@ class Spark(Dialect):
         """
         of_arrays = self._most_rows(keys, scratch) <= _MOST_AT_ONCE
         query = _arrays(keys) if of_arrays else _sorted_sets(keys)
-        kept = scratch.made(query.schema(), lambda name: self._fix(name, query))
+        kept = scratch.made(query.schema(), lambda name: self.fix(name, query))
         sets = _listed(kept, keys.columns[1:]) if of_arrays else kept
         users = (lambda: kept.select(VALUE, SIZE)) if of_arrays else None
         held = sets.group_by(keys.columns[1:]).agg(**{HOLDERS: sets.count()})
@@ -138,8 +139,7 @@ class Spark(Dialect):
             frame = self._query(query)
             self._show(name, (frame if by is None else frame.repartition(by)).persist())
 
-    def _fix(self, name: str, query: Expression) -> None:
-        """Keep a query's rows as they are now: none of them is worked out again."""
+    def fix(self, name: str, query: Expression) -> None:
         with self._asking():
             self._show(name, _fixed(self._query(query)))
 

@@ -1,0 +1,148 @@
+"""What users spent on items, in an engine: in whole steps, added up and clamped where rows lie."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shortlist.draws import Draws, Ints
+from shortlist.engines.tables._expressions import (
+    CODE,
+    HOLDERS,
+    SUM,
+    VALUE,
+    Expression,
+    aggregate,
+    total,
+)
+from shortlist.engines.tables._scratch import Scratch
+from shortlist.engines.tables._sets_from_rows import keys_of, sets_of
+from shortlist.engines.tables._sets_in_table import SetsInTable
+from shortlist.errors import InputError, in_quotes, shown
+from shortlist.table.amounts import MOST, MOST_OF_A_ROW, NEAR_NOTHING, Amounts
+
+if TYPE_CHECKING:
+    from shortlist.engines.tables._dialect import TableInEngine
+
+_AMOUNT = "a"
+_DIGITS, _SCALE = 15, 22  # a decimal of no more is a quotient of two floats that are exact
+
+
+def require_alike(table: TableInEngine, amounts: Amounts) -> None:
+    """Refuse a column whose amounts may come out there as others than in memory.
+
+    Raises:
+        InputError: The engine, or the type of the column, is such. No row is read.
+    """
+    if not table.dialect.computes_as_memory:
+        raise InputError(
+            "whether {engine} would round the same way is not known here",
+            "add {pull=True}, which fetches the rows",
+            given={"amount": in_quotes(amounts.column)},
+            engine=table.dialect.name,
+        )
+    dtype = table.rows[amounts.column].type()
+    if dtype.is_decimal() and not (
+        (dtype.precision or _DIGITS + 1) <= _DIGITS and (dtype.scale or 0) <= _SCALE
+    ):
+        raise InputError(
+            "{dtype} holds decimals that no float tells apart, and engines round them in ways of "
+            "their own",
+            "cast it to DOUBLE, or to a decimal of at most 15 digits, in the query that makes the "
+            "table; or add {pull=True}",
+            given={"amount": in_quotes(amounts.column)},
+            dtype=shown(str(dtype)),
+        )
+
+
+def _steps(column: Expression, amounts: Amounts) -> Expression:
+    """What `Amounts.steps` is in memory; null where the amount is none.
+
+    What is beyond all that a row can have is told before anything is computed with it: engines fail
+    where a float is too large, or too small. Every engine orders NaN as more than infinity, or as
+    neither more nor less than any number.
+    """
+    import ibis
+
+    amount = column.cast("float64")
+    size, most = amount.abs(), amounts.cap * (MOST_OF_A_ROW // MOST)
+    steps = (amount / _float(amounts.cap) * _float(MOST)).floor().cast("int64")
+    nothing, whole = (ibis.literal(n, "int64") for n in (0, MOST_OF_A_ROW))
+    is_finite = size <= _float(sys.float_info.max)
+    return ibis.cases(
+        (size < _float(NEAR_NOTHING), nothing),
+        (size <= _float(most), steps),
+        (is_finite & (amount > _float(0)), whole),
+        (is_finite, -whole),
+    )
+
+
+def _float(value: float) -> Expression:
+    import ibis
+
+    return ibis.literal(repr(float(value))).cast("float64")  # DuckDB takes 0.1 for a decimal
+
+
+@dataclass(frozen=True, eq=False)
+class AmountsInTable:
+    """Sums of what each user spent on each item, as `UserAmounts`, of which none leaves the engine.
+
+    Attributes:
+        sets: Who holds what, of which `counts` are sums over all users.
+        spent: The sums, each from 1 to the cap: `VALUE`, the columns of an item, `_AMOUNT`.
+    """
+
+    sets: SetsInTable
+    spent: Expression
+    scratch: Scratch
+
+    @classmethod
+    def of_rows(
+        cls, table: TableInEngine, columns: Sequence[str], amounts: Amounts, scratch: Scratch
+    ) -> AmountsInTable:
+        """Add up the rows of each user and item; only then is a sum clamped.
+
+        Args:
+            table: The rows.
+            columns: The column of users, and those of items.
+            amounts: The column of amounts, and the cap.
+            scratch: Where temporary tables are made.
+
+        Raises:
+            InputError: As `read_sets`.
+        """
+        user, *items = columns
+        steps = {_AMOUNT: _steps(table.rows[amounts.column], amounts)}
+        rows = keys_of(table.rows, user, items, scratch, **steps)
+        keys = [name for name in rows.columns if name != _AMOUNT]
+        added = rows.group_by(keys).agg(
+            **{_AMOUNT: aggregate(scratch.dialect.summing, "decimal(38, 0)", rows[_AMOUNT])}
+        )
+        held = added.filter(added[_AMOUNT] > 0)
+        spent = scratch.fix(held.mutate(**{_AMOUNT: _clamped(held[_AMOUNT])}))
+        sets = sets_of(spent.drop(_AMOUNT), scratch)
+        sets.numbered.held = _summed(spent, sets.columns, HOLDERS)  # which are not numbered yet
+        return cls(SetsInTable(sets, scratch, unit=1 / MOST), spent, scratch)
+
+    def sums(self, max_items_per_user: int | None, draws: Draws) -> Ints:
+        """As `UserAmounts.sums`."""
+        if max_items_per_user is None:
+            return self.sets.counts
+        kept, columns = self.sets.bounded(max_items_per_user, draws), self.sets.values.columns
+        keys = [VALUE, *columns]
+        of_kept = self.spent.semi_join(kept.values.sets.select(keys), keys)
+        sums = _summed(of_kept, columns, SUM)
+        items = self.sets.values.items.select(CODE, *columns)
+        return self.sets.fetched(sums.join(items, columns).select(CODE, SUM))
+
+
+def _clamped(sums: Expression) -> Expression:
+    import ibis
+
+    return ibis.cases((sums > MOST, ibis.literal(MOST, "int64")), else_=sums.cast("int64"))
+
+
+def _summed(spent: Expression, columns: Sequence[str], name: str) -> Expression:
+    return spent.group_by(columns).agg(**{name: total(spent[_AMOUNT])})
