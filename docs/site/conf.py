@@ -55,7 +55,6 @@ nb_merge_streams = True
 
 autodoc_member_order = "groupwise"
 autodoc_typehints = "signature"
-autodoc_preserve_defaults = True
 napoleon_use_ivar = True
 napoleon_custom_sections = ["Guarantee"]
 default_role = "py:obj"  # a name in backticks is a link where it is documented, else code

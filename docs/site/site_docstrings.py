@@ -4,6 +4,7 @@ import re
 
 from sphinx.application import Sphinx
 from sphinx.ext import napoleon
+from sphinx.ext.autodoc.preserve_defaults import update_default_value
 
 EVENT = "autodoc-process-docstring"
 _CHECKED = re.compile(r"(?:~?typing\.)?Annotated\[([^,\[\]]+), <[^>]*>\]")
@@ -21,6 +22,12 @@ def _without_checks(*about: str | None) -> tuple[str | None, str | None]:
     return (arguments and _CHECKED.sub(r"\1", arguments)), returned
 
 
+def _defaults_as_written(_: Sphinx, documented: object, bound: bool) -> None:  # noqa: FBT001 - Sphinx's
+    """Defaults by the names that the source has for them; where it is decorated it has others."""
+    if not hasattr(documented, "__wrapped__"):
+        update_default_value(documented, bound)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Take the place of Napoleon's own listener."""
     app.setup_extension("sphinx.ext.napoleon")
@@ -28,5 +35,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
         if listener.handler is napoleon._process_docstring:
             app.disconnect(listener.id)
     app.connect(EVENT, _all_but_attributes)
+    app.connect("autodoc-before-process-signature", _defaults_as_written)
     app.connect("autodoc-process-signature", _without_checks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from shortlist.sources.pairs import Pairs, pairs
     from shortlist.sources.pairs_in_groups import Groups
     from shortlist.sources.scores import ItemScores, scores
+    from shortlist.sources.source import Source
     from shortlist.sources.store import Store, store
     from shortlist.table.public_items import IN_TABLE
     from shortlist.table.row_filters import days
@@ -75,6 +76,7 @@ __all__ = [
     "Reuse",
     "Series",
     "ShareOfUsers",
+    "Source",
     "Store",
     "TopK",
     "TopScores",
@@ -122,6 +124,7 @@ _HOMES = {
     "Release": "shortlist.release",
     "Reuse": "shortlist.plan",
     "Series": "shortlist.series.weekly_series",
+    "Source": "shortlist.sources.source",
     "Store": "shortlist.sources.store",
     "TopK": "shortlist.questions",
     "TopScores": "shortlist.questions",

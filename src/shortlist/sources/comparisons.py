@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from datetime import date
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from shortlist.draws.random_bits import Bits
 from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.errors import InputError, in_quotes
 from shortlist.evidence import Outcomes
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.parameters import require_count
-from shortlist.plan import Chargeable, Reuse
+from shortlist.plan import Chargeable
 from shortlist.questions import Rank
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
+from shortlist.sources._asking import Terms, takes
 from shortlist.sources.source import LIST_IS_PUBLIC, Source
 from shortlist.table import Writing
 from shortlist.table.comparison_rows import ComparisonTable, open_comparisons
@@ -152,33 +151,16 @@ class Comparisons(Source):
     def __repr__(self) -> str:
         return f"<Comparisons: {self._described}>"
 
-    def rank(  # noqa: PLR0913 - a question, and what its list is called
-        self,
-        k: int,
-        *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
-    ) -> Release:
+    @takes(Terms)
+    def rank(self, k: int, **terms: Unpack[Terms]) -> Release:
         """The k items that do best in comparisons, best first, with differential privacy.
 
         `WinCount` answers by default, with the noisy number of comparisons that each item won.
 
         Args:
             k: How many items; at most the number of public items.
-            epsilon: As in `plan`.
-            delta: Must be 0: no mechanism here uses one, and none is spent without use.
-            share: As in `plan`.
-            mechanism: As in `plan`.
-            title: As in `plan`.
-            note: As in `plan`.
-            random: As in `Plan.run`.
-            reuse: As in `Plan.run`.
+            **terms: `epsilon` and all else of `Source.ask`; `delta` must be 0: no mechanism
+                here uses one, and none is spent without use.
 
         Guarantee: epsilon-differential privacy when one comparison is added or removed, or with
             `user` one user; by `SpectralRanking` only when outcomes change, and with a
@@ -188,17 +170,7 @@ class Comparisons(Source):
             InputError: An argument cannot be used; found before data is read, unless `k` is more
                 than the items that are `IN_TABLE`.
         """
-        question = Rank(k)
-        plan = self.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return self.ask(Rank(k), **terms)
 
     def _protected(self, mechanism: Mechanism) -> str:
         if mechanism.evidence is not Outcomes:

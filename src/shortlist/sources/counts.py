@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
-from shortlist.draws.random_bits import Bits
 from shortlist.engines.histogram_in_memory import HistogramInGroups, HistogramInMemory
 from shortlist.errors import InputError, in_quotes, shown
 from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import require_count
-from shortlist.plan import Chargeable, Reuse
+from shortlist.plan import Chargeable
 from shortlist.questions import TopK
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
+from shortlist.sources._asking import Terms, takes
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source, opened
 from shortlist.table import SensitiveTable, Writing, open_table
 from shortlist.table.public_items import (
@@ -284,22 +283,16 @@ class Counts(Source):
     def __repr__(self) -> str:
         return f"<Counts: {self._described}>"
 
-    def top_k(  # noqa: PLR0913 - a question, and what its list is called
+    @takes(Terms)
+    def top_k(
         self,
         k: int,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
         min_users: int | None = None,
         ordered: bool = True,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
@@ -310,19 +303,12 @@ class Counts(Source):
 
         Args:
             k: How many items; at most the number of public items, if these are given.
-            epsilon: As in `plan`.
-            delta: As in `plan`: above 0 with private items.
-            share: As in `plan`.
-            mechanism: As in `plan`.
             count_share: As in `shortlist.TopK`.
             noisy_counts: As in `shortlist.TopK`.
             min_users: As in `shortlist.TopK`, of each group by itself.
             ordered: As in `shortlist.TopK`. With `ordered=False`, which takes public items,
                 `SetOrPeel` answers by default.
-            title: As in `plan`.
-            note: As in `plan`.
-            random: As in `Plan.run`.
-            reuse: As in `Plan.run`.
+            **terms: `epsilon` and all else of `Source.ask`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
             the mechanism was asked for another adjacency; `release.guarantee` says which.
@@ -332,16 +318,7 @@ class Counts(Source):
                 than the items that are `IN_TABLE`.
         """
         question = TopK(k, count_share, noisy_counts, min_users, ordered=ordered)
-        plan = self.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return self.ask(question, **terms)
 
 
 def _known(

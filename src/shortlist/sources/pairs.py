@@ -6,12 +6,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard, Unpack
 
-from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
 from shortlist.engines.amounts_in_memory import AmountsInMemory
 from shortlist.engines.known_in_groups import KnownInGroups
@@ -19,12 +17,13 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.engines.tables.which_engine import is_in_engine, require_ibis
 from shortlist.errors import InputError, Words, in_quotes
 from shortlist.parameters import GroupItems, ShareOfUsers, require_count, require_option
-from shortlist.plan import Chargeable, Reuse
+from shortlist.plan import Chargeable
 from shortlist.planning import Bounds, Usual
 from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
 from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.release.loading import load
 from shortlist.runtime.processes import even_unmade
+from shortlist.sources._asking import Terms, takes
 from shortlist.sources._held_together import HeldTogether
 from shortlist.sources.pairs_in_groups import Groups
 from shortlist.sources.source import Source, known_before, opened
@@ -544,14 +543,11 @@ class Pairs(Source):
                 )
         return self if of == 1 else self.together(of)
 
+    @takes(Terms)
     def top_k(  # noqa: PLR0913 - a question and how its answer is grouped
         self,
         k: int,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
         min_users: int | None = None,
@@ -562,10 +558,7 @@ class Pairs(Source):
         max_groups_per_user: int = 1,
         group_items: GroupItems = GroupItems.SHARED,
         public_groups: object = None,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """The k items held by most users, best first, with differential privacy.
 
@@ -574,20 +567,16 @@ class Pairs(Source):
         misses less. With public items and `public_groups` each group is answered by itself.
 
         With private items fewer than k may come out; by default `AdaptiveTopK` answers. With public
-        items `JointOrPeel` does. With `noisy_counts=True` each item comes with a noisy number of
-        its users, and an interval; part of the budget pays for them, so that the list is less
-        accurate. In groups there are clipped counts anyway, for nothing and without an interval:
-        `noisy_counts=True` changes nothing there. With `min_users=100` such counts leave out items
-        of fewer users: one that fewer than 100 hold is named in at most 1 of 100 cases.
+        items `JointOrPeel` does, and nothing is bounded, unless the partial of a mechanism that has
+        the option gives `max_items_per_user`: then of a user with more a uniformly random subset
+        counts, and counts are clipped ones. With `noisy_counts=True` each item comes with a noisy
+        number of its users, and an interval; part of the budget pays for them, so that the list is
+        less accurate. In groups there are clipped counts anyway, for nothing and without an
+        interval: `noisy_counts=True` changes nothing there. With `min_users=100` such counts leave
+        out items of fewer users: one that fewer than 100 hold is named in at most 1 of 100 cases.
 
         Args:
             k: How many items; at most the number of public items, if these are given.
-            epsilon: As in `plan`.
-            delta: As in `plan`: above 0 with private items.
-            share: As in `plan`.
-            mechanism: As in `plan`. With public items nothing is bounded, unless the partial of
-                a mechanism that has the option gives `max_items_per_user`: then of a user with
-                more a uniformly random subset counts, and counts are clipped ones.
             count_share: As in `shortlist.TopK`, for those who know which share to take; not with
                 `by`, where there are counts anyway.
             noisy_counts: As in `shortlist.TopK`.
@@ -601,10 +590,7 @@ class Pairs(Source):
             max_groups_per_user: As in `grouped`.
             group_items: As in `grouped`.
             public_groups: As in `grouped`.
-            title: As in `plan`.
-            note: As in `plan`.
-            random: As in `Plan.run`.
-            reuse: As in `Plan.run`.
+            **terms: `epsilon` and all else of `Source.ask`.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed, unless
             the mechanism was asked for another adjacency; `release.guarantee` says which.
@@ -614,33 +600,18 @@ class Pairs(Source):
         """
         question = TopK(k, count_share, noisy_counts, min_users, others, ordered)
         asked = self._asked(by, max_groups_per_user, group_items, public_groups, of)
-        plan = asked.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return asked.ask(question, **terms)
 
-    def domain(  # noqa: PLR0913 - a question, and what its list is called
+    @takes(Terms)
+    def domain(
         self,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
         min_users: int | None = None,
         others: bool = False,
         by: str | Sequence[str] | None = None,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
 
@@ -676,34 +647,19 @@ class Pairs(Source):
         """
         question = Domain(count_share, noisy_counts, min_users, others)
         asked = self._asked(by, 1, GroupItems.SHARED, None)
-        plan = asked.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return asked.ask(question, **terms)
 
-    def hitting_set(  # noqa: PLR0913 - a question, and what its list is called
+    @takes(Terms)
+    def hitting_set(
         self,
         k: int,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
         by: str | Sequence[str] | None = None,
         max_groups_per_user: int = 1,
         public_groups: object = None,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """At most k items that together reach as many users as possible, in the order picked.
 
@@ -728,33 +684,18 @@ class Pairs(Source):
         """
         question = HittingSet(k, count_share, noisy_counts)
         asked = self._asked(by, max_groups_per_user, GroupItems.SHARED, public_groups)
-        plan = asked.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return asked.ask(question, **terms)
 
-    def user_counts(  # noqa: PLR0913 - a question, and what its list is called
+    @takes(Terms)
+    def user_counts(
         self,
         items: object = None,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         share_of_users: ShareOfUsers | None = None,
         by: str | Sequence[str] | None = None,
         max_groups_per_user: int = 1,
         public_groups: object = None,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """How many users hold each item of a list that everybody knows, in the order of the list.
 
@@ -774,18 +715,12 @@ class Pairs(Source):
 
         Args:
             items: As `of_items`; None where the source has `public_items`.
-            epsilon: As in `plan`.
-            delta: As in `plan`. It may be 0; of more than a few items one makes the noise less.
-            share: As in `plan`.
-            mechanism: As in `plan`; with `by`, one that looks at counts.
             share_of_users: As in `shortlist.UserCounts`.
             by: As in `grouped`; None for one count of each item.
             max_groups_per_user: As in `grouped`; a larger one adds noise.
             public_groups: As in `grouped`; they go with `by`.
-            title: As in `plan`.
-            note: As in `plan`.
-            random: As in `Plan.run`.
-            reuse: As in `Plan.run`.
+            **terms: `epsilon` and all else of `Source.ask`. `delta` may be 0; of more than a few
+                items one makes the noise less. With `by`, `mechanism` is one that looks at counts.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 
@@ -803,13 +738,4 @@ class Pairs(Source):
         asked = listed._asked(  # noqa: SLF001 - of this class
             by, max_groups_per_user, GroupItems.SHARED, public_groups
         )
-        plan = asked.plan(
-            UserCounts(share_of_users),
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return asked.ask(UserCounts(share_of_users), **terms)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups
 from shortlist.errors import InputError, Words
 from shortlist.parameters import ShareOfUsers
-from shortlist.plan import Chargeable, Reuse
+from shortlist.plan import Chargeable
 from shortlist.planning import Bounds
 from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
+from shortlist.sources._asking import Terms, takes
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
 from shortlist.table.public_items import open_public_groups
 
@@ -75,19 +74,8 @@ class Groups(Source):
         bounds = ", ".join(f"{name}={value}" for name, value in self.bounds.items())
         return f"<Groups: by={by}, {bounds}>"
 
-    def top_k(  # noqa: PLR0913 - a question, and what its list is called
-        self,
-        k: int,
-        *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
-    ) -> Release:
+    @takes(Terms)
+    def top_k(self, k: int, **terms: Unpack[Terms]) -> Release:
         """The k items of each group that most of its users hold, with differential privacy.
 
         Args: as in `Pairs.top_k`.
@@ -95,31 +83,16 @@ class Groups(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        plan = self.plan(
-            TopK(k),
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return self.ask(TopK(k), **terms)
 
-    def domain(  # noqa: PLR0913 - a question, and what its list is called
+    @takes(Terms)
+    def domain(
         self,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
         min_users: int | None = None,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """The items of each group that enough of its users hold to be named.
 
@@ -129,31 +102,16 @@ class Groups(Source):
             InputError: An argument cannot be used; found before data is read.
         """
         question = Domain(count_share, noisy_counts, min_users)
-        plan = self.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return self.ask(question, **terms)
 
-    def hitting_set(  # noqa: PLR0913 - a question, and what its list is called
+    @takes(Terms)
+    def hitting_set(
         self,
         k: int,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         count_share: float | None = None,
         noisy_counts: bool = False,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """At most k items of each group that together reach the most of its users.
 
@@ -162,29 +120,14 @@ class Groups(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        plan = self.plan(
-            HittingSet(k, count_share, noisy_counts),
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return self.ask(HittingSet(k, count_share, noisy_counts), **terms)
 
-    def user_counts(  # noqa: PLR0913 - a question, and what its list is called
+    @takes(Terms)
+    def user_counts(
         self,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         share_of_users: ShareOfUsers | None = None,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """How many users hold each item of a list in each group, in the order of the list.
 
@@ -193,16 +136,7 @@ class Groups(Source):
         Raises:
             InputError: An argument cannot be used; found before data is read.
         """
-        plan = self.plan(
-            UserCounts(share_of_users),
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return self.ask(UserCounts(share_of_users), **terms)
 
     def _require_each_by_itself(self) -> None:
         """Refuse what is said of all groups together, where each is answered by itself."""

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from shortlist.draws.random_bits import Bits
 from shortlist.engines.scores_in_memory import StatedScores
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Adjacency
 from shortlist.parameters import Direction, require_number, require_option, require_sensitivity
-from shortlist.plan import Chargeable, Reuse
+from shortlist.plan import Chargeable
 from shortlist.questions import BottomScores, TopScores
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
+from shortlist.sources._asking import Terms, takes
 from shortlist.sources.source import LIST_IS_PUBLIC, Source, opened
 from shortlist.table import SensitiveTable, Writing, open_table
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
@@ -160,20 +159,14 @@ class ItemScores(Source):
     def __repr__(self) -> str:
         return f"<ItemScores: {self._described}>"
 
-    def top_k(  # noqa: PLR0913 - a question, and what its list is called
+    @takes(Terms)
+    def top_k(
         self,
         k: int,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         score_share: float | None = None,
         noisy_scores: bool = False,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """The k items with the largest scores, best first, with differential privacy.
 
@@ -183,17 +176,10 @@ class ItemScores(Source):
 
         Args:
             k: How many items; at most the number of public items.
-            epsilon: As in `plan`.
-            delta: As in `plan`.
-            share: As in `plan`.
-            mechanism: As in `plan`.
             score_share: As in `shortlist.TopScores`.
             noisy_scores: As in `shortlist.TopScores`: each item comes with a noisy score, and an
                 interval.
-            title: As in `plan`.
-            note: As in `plan`.
-            random: As in `Plan.run`.
-            reuse: As in `Plan.run`.
+            **terms: `epsilon` and all else of `Source.ask`.
 
         Guarantee: (epsilon, delta)-differential privacy for the neighbours that the sensitivity is
             stated for, if what is stated of the scores is true.
@@ -202,59 +188,28 @@ class ItemScores(Source):
             InputError: An argument cannot be used; found before data is read, unless `k` is more
                 than the items that are `IN_TABLE`.
         """
-        plan = self.plan(
-            TopScores(k, score_share, noisy_scores),
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return self.ask(TopScores(k, score_share, noisy_scores), **terms)
 
-    def bottom_k(  # noqa: PLR0913 - a question, and what its list is called
+    @takes(Terms)
+    def bottom_k(
         self,
         k: int,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
         score_share: float | None = None,
         noisy_scores: bool = False,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
+        **terms: Unpack[Terms],
     ) -> Release:
         """The k items with the smallest scores, the smallest first, with differential privacy.
 
         Args:
             k: As in `top_k`.
-            epsilon: As in `plan`.
-            delta: As in `plan`.
-            share: As in `plan`.
-            mechanism: As in `plan`.
             score_share: As in `top_k`.
             noisy_scores: As in `top_k`.
-            title: As in `plan`.
-            note: As in `plan`.
-            random: As in `Plan.run`.
-            reuse: As in `Plan.run`.
+            **terms: `epsilon` and all else of `Source.ask`.
 
         Guarantee: As of `top_k`.
 
         Raises:
             InputError: As of `top_k`.
         """
-        plan = self.plan(
-            BottomScores(k, score_share, noisy_scores),
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return self.ask(BottomScores(k, score_share, noisy_scores), **terms)

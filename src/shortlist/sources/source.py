@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
+from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
 from shortlist.engines.tables.which_engine import connected, is_url
 from shortlist.errors import InputError, in_quotes
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.parameters import require_count
-from shortlist.plan import Chargeable, Ledger, Plan, priced, require_enough
+from shortlist.plan import Chargeable, Ledger, Plan, Reuse, priced, require_enough
 from shortlist.planning import (
     Bounds,
     answering_mechanisms,
@@ -23,12 +23,13 @@ from shortlist.planning import (
 )
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.questions import Question
-from shortlist.release import NOTHING_SAID, About
+from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.release.readable import harmless
 from shortlist.release.rendering import html
 from shortlist.release.sheet import Sheet
 from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import StaysHere
+from shortlist.sources._asking import PlanTerms, takes
 
 LIST_IS_PUBLIC = "the list of public items does not depend on this table"
 GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
@@ -80,18 +81,18 @@ class Source(StaysHere):
         self._budget = budget
         self._about = about.within(budget.dataset) if isinstance(budget, Ledger) else about
 
-    def plan(
+    @takes(PlanTerms)
+    def ask(
         self,
         question: Question,
         *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
-        title: str | None = None,
-        note: str | None = None,
-    ) -> Plan:
-        """What would answer a question, and at which price; nothing is read, and nothing spent.
+        random: Bits | None = None,
+        reuse: bool | Reuse = False,
+        **terms: Unpack[PlanTerms],
+    ) -> Release:
+        """The answer to a question, with differential privacy: it is planned, and the plan is run.
+
+        Every method that is named after a question is this, and takes the same.
 
         Args:
             question: What is asked, such as `shortlist.TopK(20)`.
@@ -105,13 +106,42 @@ class Source(StaysHere):
                 own options; None for the default.
             title: What the list is called: a public text of one line, which its release shows.
             note: A remark for its readers, likewise.
+            random: Where random bits come from: the operating system, unless this is a
+                `shortlist.bits.SeededBits`, with which nothing is private.
+            reuse: Whether to return what was released for the same before, if the budget has kept
+                it, for nothing: True, if the data is still the same; else see `shortlist.Reuse`.
+
+        Guarantee: `release.guarantee` says which. The methods say it of their questions.
+
+        Raises:
+            InputError: An argument cannot be used, or a problem shows only when rows are read, as
+                of `Plan.run`.
+
+        Warns:
+            WeakPrivacyWarning: With this epsilon and delta protection is weak, or there is hardly
+                any: epsilon is above 3, delta above 1e-4, or delta above 1 / `users`.
+
+        >>> import shortlist as sl
+        >>> rows = {"user": list(range(500)), "title": ["Emma", "Ulysses"] * 250}
+        >>> plays = sl.pairs(rows, user="user", item="title")
+        >>> sorted(plays.ask(sl.TopK(2), epsilon=1.0, delta=1e-6).items)
+        ['Emma', 'Ulysses']
+        """
+        return self.plan(question, **terms).run(random, reuse=reuse)
+
+    @takes(PlanTerms)
+    def plan(self, question: Question, **terms: Unpack[PlanTerms]) -> Plan:
+        """What would answer a question, and at which price; nothing is read, and nothing spent.
+
+        Args:
+            question: As of `ask`.
+            **terms: As of `ask`, which takes two more when the plan is run.
 
         Raises:
             InputError: An argument cannot be used.
 
         Warns:
-            WeakPrivacyWarning: With this epsilon and delta protection is weak, or there is hardly
-                any: epsilon is above 3, delta above 1e-4, or delta above 1 / `users`.
+            WeakPrivacyWarning: As of `ask`.
         """
         require_question(question)
         engine = self._engine_for(question)
@@ -121,9 +151,10 @@ class Source(StaysHere):
             question,
             engine,
             self._bounds,
-            mechanism=mechanism,
+            mechanism=terms["mechanism"],
             accounting=self._accounting,
         )
+        epsilon, delta, share = terms["epsilon"], terms["delta"], terms["share"]
         with phase("Calibrating"):
             if share is not None or epsilon is None:
 
@@ -142,7 +173,7 @@ class Source(StaysHere):
             engine=engine,
             promises=self._guarantee,
             budget=self._budget,
-            about=replace(self._about, title=title, note=note),
+            about=replace(self._about, title=terms["title"], note=terms["note"]),
         )
 
     def _repr_html_(self) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from datetime import date
-from fractions import Fraction
+from typing import Unpack
 
 from shortlist import stores
-from shortlist.draws.random_bits import Bits
 from shortlist.engines.indexed_store import IndexedStore
 from shortlist.errors import InputError
-from shortlist.plan import Chargeable, Reuse
+from shortlist.plan import Chargeable
 from shortlist.questions import TopK
 from shortlist.release import NOTHING_SAID, About, Release
 from shortlist.runtime.processes import even_unmade
+from shortlist.sources._asking import Terms, takes
 from shortlist.sources.source import Source
 
 
@@ -124,19 +124,8 @@ class Store(Source):
         """
         self._held.prepare()
 
-    def top_k(  # noqa: PLR0913 - a question, and what its list is called
-        self,
-        k: int,
-        *,
-        epsilon: float | None = None,
-        delta: float = 0.0,
-        share: Fraction | str | None = None,
-        mechanism: object = None,
-        title: str | None = None,
-        note: str | None = None,
-        random: Bits | None = None,
-        reuse: bool | Reuse = False,
-    ) -> Release:
+    @takes(Terms)
+    def top_k(self, k: int, **terms: Unpack[Terms]) -> Release:
         """The k items held by most users, best first, with differential privacy; no scores.
 
         `ThresholdTopK` answers. Of m items it reads about as many as the square root of mk, and
@@ -144,15 +133,8 @@ class Store(Source):
 
         Args:
             k: How many items; at most as many as the store has.
-            epsilon: As in `plan`.
-            delta: As in `plan`. If it is above 0 and k is not small, there is less noise; otherwise
-                none is spent, and `release.guarantee` has 0.
-            share: As in `plan`.
-            mechanism: As in `plan`; `ThresholdTopK` is the one that reads a store.
-            title: As in `plan`.
-            note: As in `plan`.
-            random: As in `Plan.run`.
-            reuse: As in `Plan.run`.
+            **terms: `epsilon` and all else of `Source.ask`. If `delta` is above 0 and k is not
+                small, there is less noise; otherwise none is spent, and `release.guarantee` has 0.
 
         Guarantee: (epsilon, delta)-differential privacy when one user is added or removed.
 
@@ -162,14 +144,4 @@ class Store(Source):
                 fails. Then nothing is released; but a failure after reading may depend on the
                 counts, so count the budget as spent, and do not ask again until it works.
         """
-        question = TopK(k)
-        plan = self.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            share=share,
-            mechanism=mechanism,
-            title=title,
-            note=note,
-        )
-        return plan.run(random, reuse=reuse)
+        return self.ask(TopK(k), **terms)

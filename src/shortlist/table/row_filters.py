@@ -22,10 +22,10 @@ from shortlist.errors import InputError, in_quotes
 from shortlist.table._kinds_of_values import LITERALS, KindsOfValues
 from shortlist.table.row_values import (
     Computed,
+    FilterTerms,
     Kind,
     Literal,
     RowColumn,
-    Terms,
     columns_of,
     compared,
     expression,
@@ -148,7 +148,7 @@ class RowFilter:
         both = Joined("AND", (*_all_of(self.condition), *_all_of(other.condition)))
         return RowFilter(str(both), both)
 
-    def written(self, terms: Terms) -> Any:
+    def written(self, terms: FilterTerms) -> Any:
         """The condition as an expression of an engine."""
         return _written(self.condition, terms)
 
@@ -175,7 +175,7 @@ def _columns(condition: Condition) -> Iterator[RowColumn]:
             yield from columns_of(value)
 
 
-def _written(condition: Condition, terms: Terms) -> Any:  # noqa: PLR0911 - one for each kind
+def _written(condition: Condition, terms: FilterTerms) -> Any:  # noqa: PLR0911 - one for each kind
     match condition:
         case RowColumn() | Computed():
             return compared(condition, terms)

@@ -188,7 +188,7 @@ def depth_of(value: Value) -> int:
     return 1 + max(map(depth_of, value.values)) if isinstance(value, Computed) else 0
 
 
-class Terms(Protocol):
+class FilterTerms(Protocol):
     """How an engine writes what a filter is made of; all else are operators of its expressions.
 
     A column is given as its kind says: NaN as null, a text that is to be cast as a number, and the
@@ -244,7 +244,7 @@ class Terms(Protocol):
         """Year, month or day of a column; null beyond the years 1 to 9999."""
 
 
-def compared(value: RowColumn | Computed, terms: Terms) -> Any:
+def compared(value: RowColumn | Computed, terms: FilterTerms) -> Any:
     """A value as an expression of an engine, to be compared."""
     if isinstance(value, RowColumn):
         return terms.column(value)
@@ -252,7 +252,7 @@ def compared(value: RowColumn | Computed, terms: Terms) -> Any:
     return terms.as_compared(found) if value.kind is Kind.TEXT else found
 
 
-def expression(value: Value, terms: Terms) -> Any:
+def expression(value: Value, terms: FilterTerms) -> Any:
     """A value as an expression that functions take."""
     match value:
         case RowColumn(kind=Kind.TEXT):
@@ -269,7 +269,7 @@ def expression(value: Value, terms: Terms) -> Any:
             return _made(value, terms)
 
 
-def _made(value: Computed, terms: Terms) -> Any:
+def _made(value: Computed, terms: FilterTerms) -> Any:
     first, *others = value.values
     if value.function in PARTS_OF_DAYS and isinstance(first, RowColumn):
         return terms.part_of_day(value.function, first)
@@ -302,15 +302,15 @@ def number_of(value: Value) -> int:
     return found if isinstance(found, int) and not isinstance(found, bool) else -1
 
 
-def _whole(found: Any, terms: Terms) -> Any:
+def _whole(found: Any, terms: FilterTerms) -> Any:
     return terms.narrow(terms.null_unless((found >= -MOST) & (found <= MOST), found))
 
 
-def _exactly(function: Function, values: list[Any], terms: Terms) -> Any:
+def _exactly(function: Function, values: list[Any], terms: FilterTerms) -> Any:
     return _whole(OPERATORS[function](*map(terms.wide, values)), terms)
 
 
-def _in_doubles(function: Function, values: list[Any], terms: Terms) -> Any:
+def _in_doubles(function: Function, values: list[Any], terms: FilterTerms) -> Any:
     numbers = map(terms.number, values)
     fits = zip(_FITS[function], numbers, strict=True)
     one, other = (terms.null_unless(fit(each), each) for fit, each in fits)
