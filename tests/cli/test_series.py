@@ -98,3 +98,13 @@ def test_a_user_is_erased(run, complaint, folder, file):
     assert out.startswith("Nothing but a keyed hash and two numbers is left of these users")
     assert run(*following(folder, file, 48))[0] == 0
     assert "Missing argument" in complaint("series", "forget", series)
+
+
+def test_a_series_is_closed(run, complaint, folder, file):
+    run(*following(folder, file, 47))
+    status, out, err = run("series", "close", folder / "plays.series", "--who", "Ann")
+    assert (status, err) == (0, "")
+    assert "1 made, closed" in out
+    assert "It was closed after 1 run, and rho = " in " ".join(out.split())
+    said = complaint(*following(folder, file, 48))
+    assert "ask for one of its --as-of" in said

@@ -60,7 +60,7 @@ def law_of(terms, kind, tables):
     return law_in_balls(all_runs)
 
 
-def share_of_claim(terms, kind, others, one):
+def share_of_claim(terms, kind, others, one, spent=1):
     """The largest loss, as a share of what is claimed at its epsilon, of adding or removing one.
 
     Args:
@@ -68,11 +68,12 @@ def share_of_claim(terms, kind, others, one):
         kind: How a run is made.
         others: What each other user holds, for each run.
         one: What the one user holds, for each run.
+        spent: Which part of the noise's rho is claimed.
     """
     without = law_of(terms, kind, tuple((frozenset(), *table) for table in others))
     tables = tuple((frozenset(held), *table) for table, held in zip(others, one, strict=True))
     beside = law_of(terms, kind, tables)
-    noise = Composition((GaussianStage(1 / terms.sigma),))
+    noise = Composition((GaussianStage(float(spent) ** 0.5 / terms.sigma),))
     shares = [0.0]
     for epsilon in (terms.epsilon * share for share in SHARES):
         claim = noise.delta(epsilon) + terms.lost

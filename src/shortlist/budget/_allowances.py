@@ -68,6 +68,10 @@ class Spell(NamedTuple):
             return None
         return cls(date.fromisoformat(said[0]), Amount(*map(Fraction, said[1])))
 
+    def with_back(self, amount: Amount) -> Self:
+        """The same after an amount came back, of which this period gets nothing."""
+        return self._replace(before=self.before.less(amount))
+
     def json_values(self) -> list[Any]:
         return [self.begin.isoformat(), [str(part) for part in self.before]]
 

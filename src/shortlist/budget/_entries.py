@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist._version import __version__
 from shortlist.budget._allowances import Allowance, Spell
-from shortlist.budget._units import Amount
+from shortlist.budget._units import Amount, sum_of
 from shortlist.errors import InputError, is_short
+from shortlist.privacy import round_down
 from shortlist.release.json_values import described_mechanism, json_value
 from shortlist.runtime import clock
 
@@ -66,7 +67,10 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """What it is of: "created", "charge", "release", "run", "closed" or "continued"."""
+        """Of what it is: "created", "charge", "release", "run", "returned", "closed", "continued".
+
+        "returned" is what a series gave back that was closed; "closed" is of the ledger itself.
+        """
         return str(self.record["kind"])
 
     @property
@@ -89,7 +93,7 @@ class Entry:
 
     @property
     def amount(self) -> Amount:
-        """What a charge took, exactly as the floats that are stored."""
+        """What a charge took, or came back, exactly as the floats that are stored."""
         return Amount(*map(Fraction, self.record["amount"]))
 
 
@@ -105,6 +109,39 @@ def following(last: Entry | None, kind: str, spent: Amount, record: Mapping[str,
     }
     lasts = {} if last is None else {n: v for n, v in last.record.items() if n in _LASTING}
     return Entry(number, json.dumps({**place, **lasts, **record}, allow_nan=False))
+
+
+def returned(last: Entry, amount: Amount, record: Mapping[str, Any]) -> Entry:
+    """The entry after the last one by which an amount comes back.
+
+    No period allows more than before: what came back counts as not spent before it.
+    """
+    said = {**record, "amount": [float(part) for part in amount]}
+    if (spell := Spell.of(last)) is not None:
+        said["period"] = spell.with_back(amount).json_values()
+    return following(last, "returned", last.spent.less(amount), said)
+
+
+def given_back(series: str, entries: Sequence[Entry]) -> Amount:
+    """What a series has not used, by all that its ledger says: a part of rho alone.
+
+    All, if it never had a run. After that, its delta is spent (`docs/proofs/series.md`), and so is
+    an epsilon, which is no sum over runs.
+    """
+    paid = [entry for entry in entries if entry.kind == "charge" and is_of(series, entry)]
+    runs = [e.record["run"] for e in entries if e.kind == "run" and e.record["series"] == series]
+    if not runs:
+        return sum_of(*(charge.amount for charge in paid))
+    if entries[0].record["accounting"] != "zcdp":
+        return Amount.nothing()
+    used = paid[0].amount.first * max(runs) / paid[0].record["series"]["periods"]
+    left = sum(charge.amount.first for charge in paid) - used
+    return Amount(Fraction(round_down(max(left, Fraction(0)))), Fraction(0))
+
+
+def is_of(series: str, charge: Entry) -> bool:
+    """Whether a charge has paid for a series."""
+    return "series" in charge.record and bool(charge.record["nonce"] == series)
 
 
 def faults(
@@ -139,6 +176,7 @@ class _ChainCheck:
         self.previous, self.expected = BEGINNING, 0
         self._spent, self._charges = Amount.nothing(), 0
         self._kept = kept
+        self._before: list[Entry] = []
         self._last: Entry | None = None
         self._allowance: Allowance | None = None
 
@@ -152,6 +190,7 @@ class _ChainCheck:
             yield f"entry {entry.number}: it was changed"
         if entry.kind == "charge":
             self._spent, self._charges = self._spent.plus(entry.amount), self._charges + 1
+        yield from self._wrong_with_series(entry)
         if (entry.spent, entry.charges) != (self._spent, self._charges):
             yield f"entry {entry.number}: its sum is not that of the charges"
         if entry.kind in ("release", "run") and not self._is_kept(entry):
@@ -161,6 +200,21 @@ class _ChainCheck:
         if not self._is_open(entry):
             yield f"entry {entry.number}: the ledger was closed before it"
         self._last = entry
+        self._before.append(entry)
+
+    def _wrong_with_series(self, entry: Entry) -> Iterator[str]:
+        if entry.kind not in ("run", "returned"):
+            return
+        series = entry.record["series"]
+        if self._is_closed(series):
+            yield f"entry {entry.number}: its series was closed before it"
+        if entry.kind == "returned":
+            if entry.amount != given_back(series, self._before):
+                yield f"entry {entry.number}: it gives back what its series has used"
+            self._spent = self._spent.less(entry.amount)
+
+    def _is_closed(self, series: str) -> bool:
+        return any(e.kind == "returned" and e.record["series"] == series for e in self._before)
 
     def _is_open(self, entry: Entry) -> bool:
         """Whether an entry may be made: of a closed ledger, answers, and once its successor."""
@@ -182,8 +236,10 @@ class _ChainCheck:
             self._allowance = None if said is None else Allowance.from_json(said)
             return None
         if entry.kind != "charge" or self._allowance is None:
-            carried: list[Any] | None = self._last.record.get("period")
-            return carried
+            spell = Spell.of(self._last)
+            if spell is not None and entry.kind == "returned":
+                spell = spell.with_back(entry.amount)
+            return None if spell is None else spell.json_values()
         made = datetime.fromisoformat(record["time"])
         return self._allowance.spell(self._last, made).json_values()
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from shortlist.budget._shares import QuestionsAhead
 
-KEPT, UNKNOWN = "released", "unknown"
-"""The outcome of a charge: its release is kept; or nobody knows, as after a crash."""
+KEPT, UNKNOWN, RETURNED = "released", "unknown", "given back"
+"""The outcome of a charge: its release is kept; nobody knows, as after a crash; or it came back."""
 
 _FORMULAS = ("=", "+", "-", "@")
 _COLUMNS = (
@@ -37,23 +37,33 @@ _WIDTH_OF_BAR = 24
 def _rows_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     entries = list(entries)
     kept = {entry.record["charge"] for entry in entries if entry.kind in ("release", "run")}
-    return [
-        {
-            "number": entry.charges,
-            **{name: entry.record[name] for name in ("time", "who", "library")},
-            "question": entry.record["question"]["name"],
-            "k": entry.record["question"].get("k"),
-            "mechanism": entry.record["mechanism"]["name"],
-            **entry.record["asked"],
-            "first": entry.record["amount"][0],
-            "taken_delta": entry.record["amount"][1],
-            "outcome": KEPT if entry.charges in kept else UNKNOWN,
-            "hash": entry.hash,
-            "as_of": entry.record.get("as_of"),  # which those of version 0.2 do not say
-        }
-        for entry in entries
-        if entry.kind == "charge"
-    ]
+    charges = {e.charges: e for e in entries if e.kind == "charge"}
+    of_series = {e.record["nonce"]: e for e in charges.values() if "series" in e.record}
+    rows = []
+    for entry in entries:
+        if entry.kind == "charge":
+            rows.append(_row(entry, entry, KEPT if entry.charges in kept else UNKNOWN))
+        if entry.kind == "returned":
+            rows.append(_row(entry, of_series[entry.record["series"]], RETURNED))
+    return rows
+
+
+def _row(entry: Entry, charge: Entry, outcome: str) -> dict[str, Any]:
+    """A charge, or what came back of one: what an entry took, and what that was for."""
+    sign = -1 if outcome == RETURNED else 1
+    return {
+        "number": charge.charges,
+        **{name: entry.record[name] for name in ("time", "who", "library")},
+        "question": charge.record["question"]["name"],
+        "k": charge.record["question"].get("k"),
+        "mechanism": charge.record["mechanism"]["name"],
+        **charge.record["asked"],
+        "first": sign * entry.record["amount"][0],
+        "taken_delta": sign * entry.record["amount"][1],
+        "outcome": outcome,
+        "hash": entry.hash,
+        "as_of": charge.record.get("as_of"),  # which those of version 0.2 do not say
+    }
 
 
 def as_csv(entries: Iterable[Entry], first: str) -> str:
@@ -222,4 +232,4 @@ def _charges(balance: Balance, charges: Sequence[Mapping[str, Any]]) -> Renderab
 def _share(total: Amount, *taken: float) -> float:
     """How much of a total was taken: of rho or of delta, whichever is the larger share."""
     pairs = zip(taken, total, strict=True)
-    return max(part / float(whole) for part, whole in pairs if whole)
+    return max((part / float(whole) for part, whole in pairs if whole), key=abs)

@@ -69,8 +69,8 @@ class Budget(StaysHere, Ledger):
 
     Give it to a source as `budget=`. Each question is then charged before anything is read: one
     transaction looks at the sum, refuses what would overspend, adds the charge and commits it to
-    the disk. Nothing is ever given back. What was released is kept beside its charge, and
-    `run(reuse=True)` returns it again at no cost, and says so.
+    the disk. Only a series that is closed gives something back. What was released is kept beside
+    its charge, and `run(reuse=True)` returns it again at no cost, and says so.
 
     Several processes and threads may charge one budget; with PostgreSQL, several machines.
 

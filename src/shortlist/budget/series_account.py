@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shortlist.budget._balance import Balance, BudgetTerms
-from shortlist.budget._entries import Entry, digest, following
+from shortlist.budget._continuing import refuse_closed
+from shortlist.budget._entries import (
+    Entry,
+    digest,
+    following,
+    given_back,
+    returned,
+    signature,
+)
 from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
 from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
 from shortlist.budget._units import Amount
@@ -53,11 +61,18 @@ class SeriesCharge(NamedTuple):
         number: Among the charges of the ledger.
         described: What releases say of it.
         record: What the entry says.
+        closed: That the series was closed, and what it gave back, in words; None while it is open.
     """
 
     number: int
     described: str
     record: Mapping[str, Any]
+    closed: str | None
+
+    def require_open(self) -> None:
+        """Refuse what takes more runs."""
+        if self.closed is not None:
+            raise _is_closed(self.closed)
 
 
 class _Charging(Protocol):
@@ -102,15 +117,49 @@ class SeriesAccount:
 
     def charges(self) -> dict[str, SeriesCharge]:
         """The charges of all series, by their names."""
-        found = [entry for entry in self._entries() if entry.kind == "charge"]
-        return {e.record["nonce"]: self._described(e) for e in found if "series" in e.record}
+        entries = self._entries()
+        found = [e for e in entries if e.kind == "charge" and "series" in e.record]
+        return {e.record["nonce"]: self._described(e, entries) for e in found}
 
-    def _described(self, entry: Entry) -> SeriesCharge:
+    def _described(self, entry: Entry, entries: list[Entry]) -> SeriesCharge:
         taken = self.terms.in_words(entry.amount)
         described = f'charge {entry.charges} of "{self.terms.dataset}": {taken}'
         if in_all := Balance(self.terms, entry.spent).in_all:
             described = f"{described}; it {in_all}"
-        return SeriesCharge(entry.charges, described, entry.record)
+        closing = _closing_of(entries, entry.record["nonce"])
+        closed = None if closing is None else self._closed(closing)
+        return SeriesCharge(entry.charges, described, entry.record, closed)
+
+    def _closed(self, closing: Entry) -> str:
+        runs, back = closing.record["runs"], closing.amount
+        came = f"{self.terms.in_words(back)} came" if any(back) else "nothing came"
+        return f"It was closed after {runs} run{'s' * (runs != 1)}, and {came} back to the budget."
+
+    def close(self, series: str) -> None:
+        """Take note that a series makes no more runs, and take back what it has not used.
+
+        Raises:
+            InputError: It was closed; or another budget continues this one.
+        """
+        for again in (False, True, True):
+            with suppress(LostConnectionError), self._writing() as tables:
+                last = tables.last(lock=True)
+                entries = [entry for entry, _ in tables.entries()]
+                if (closing := _closing_of(entries, series)) is not None:
+                    if again:
+                        return
+                    raise _is_closed(self._closed(closing))
+                refuse_closed(last, self.terms.dataset)
+                runs = max((run.run for run in _runs_of(entries, series)), default=0)
+                record = {**signature(self._who), "series": series, "runs": runs}
+                tables.add(returned(last, given_back(series, entries), record))
+                tables.mark_as_new()
+                return
+        raise InputError(
+            "{place}: the connection broke while this series was closed",
+            "see whether it was by {sl.Series.show}, and close it again if not",
+            place=self._place.shown,
+        )
 
     def runs(self, series: str) -> list[NotedRun]:
         """All that was noted of a series, in order."""
@@ -133,14 +182,17 @@ class SeriesAccount:
             after: The state that the run began with.
 
         Raises:
-            InputError: Another copy of the series came first.
+            InputError: Another copy of the series came first, or it was closed.
         """
         for _ in range(3):
             with suppress(LostConnectionError), self._writing() as tables:
                 last = tables.last(lock=True)
-                noted = _runs_of([entry for entry, _ in tables.entries()], series)
+                entries = [entry for entry, _ in tables.entries()]
+                noted = _runs_of(entries, series)
                 if noted and noted[-1].state == run.state:
                     return
+                if (closing := _closing_of(entries, series)) is not None:
+                    raise _is_closed(self._closed(closing))
                 if (noted[-1].state if noted else NO_RUN) != after:
                     raise another_copy()
                 entry = following(last, "run", last.spent, self._record(series, run, content))
@@ -170,6 +222,19 @@ def _runs_of(entries: list[Entry], series: str) -> list[NotedRun]:
         for entry in entries
         if entry.kind == "run" and entry.record["series"] == series
     ]
+
+
+def _closing_of(entries: list[Entry], series: str) -> Entry | None:
+    found = (e for e in entries if e.kind == "returned" and e.record["series"] == series)
+    return next(found, None)
+
+
+def _is_closed(said: str) -> InputError:
+    return InputError(
+        "this series makes no more runs. {said}",
+        "ask for one of its {as_of} to have that list again; for more, create another series",
+        said=said,
+    )
 
 
 def another_copy() -> InputError:

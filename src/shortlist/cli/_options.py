@@ -46,12 +46,13 @@ class Commands(Flag):
     SERIES_SHOW = auto()
     SERIES_RECOVER = auto()
     SERIES_FORGET = auto()
+    SERIES_CLOSE = auto()
     ROWS = DOMAIN | HITTING_SET | USER_COUNTS
     QUESTIONS = TOP_K | ROWS | RANK | SCORES
     LISTS = QUESTIONS | SERIES_NEXT
     FILTERED = TOP_K | ROWS | COMPARE | SERIES_NEXT
     KNOWN_BUDGET = SHOW | PLAN | EXPORT | VERIFY
-    KNOWN_SERIES = SERIES_NEXT | SERIES_SHOW | SERIES_FORGET
+    KNOWN_SERIES = SERIES_NEXT | SERIES_SHOW | SERIES_FORGET | SERIES_CLOSE
     SERIES = SERIES_CREATE | KNOWN_SERIES | SERIES_RECOVER
     NONE = 0
 
@@ -839,8 +840,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "several series, and there is no older file.",
     }),
     CommandOption("who", _TEXT, PRIVACY, help={
-        C.SERIES_CREATE | C.SERIES_NEXT | C.SERIES_RECOVER: "Who asks, for the budget. By default, "
-            "you as the system knows you.",
+        C.SERIES_CREATE | C.SERIES_NEXT | C.SERIES_RECOVER | C.SERIES_CLOSE: "Who asks, for the "
+            "budget. By default, you as the system knows you.",
     }),
     CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", required=C.SERIES_NEXT, help={
         C.SERIES_NEXT: "As of when the rows are, such as 2026-W47: the list is known by it. Asked "

@@ -117,3 +117,15 @@ def _forget(*, series: str, ids: list[str], budget: str | None) -> int:
         "Nothing but a keyed hash and two numbers is left of these users, if they were there."
     )
     return 0
+
+
+@add_to(series, Commands.SERIES_CLOSE, examples("shortlist series close plays.series"))
+def _close(*, series: str, **given: Any) -> int:
+    """Make no more lists, for good, and give back to the budget what was not used.
+
+    After t of T lists that is 1 - t/T of its rho, where the budget counts in
+    zCDP, and none of its delta; before the first list, it is all.
+    """
+    made = shortlist.Series(series, **given)
+    made.close()
+    return print_shown(made.show())

@@ -31,6 +31,7 @@ _OTHER_WORDS = {
     "path": "SERIES",
     "sl.Series.create": "shortlist series create",
     "sl.Series.recover": "shortlist series recover",
+    "sl.Series.show": "shortlist series show",
     "sl.Reuse.CHANGED_DATA": "--reuse-changed",
     "sl.ShareOfUsers.COUNTED": "--share-of-users counted",
     "sl.ShareOfUsers.STATED": "--share-of-users stated",

@@ -10,24 +10,27 @@ from shortlist.release.readable import harmless, intact
 from shortlist.release.sheet import Sheet, notes
 
 if TYPE_CHECKING:
+    from shortlist.budget.series_account import SeriesCharge
     from shortlist.release import Release
     from shortlist.series._facts import SeriesFacts
 
 
-def sheet_of_series(facts: SeriesFacts, charged: str, releases: Sequence[Release]) -> Sheet:
+def sheet_of_series(
+    facts: SeriesFacts, charged: SeriesCharge, releases: Sequence[Release]
+) -> Sheet:
     """What is public of it.
 
     Args:
         facts: What it is fixed to.
-        charged: What has paid for it, in words.
+        charged: What has paid for it.
         releases: All lists that left.
     """
     periods, made = facts.terms.periods, len(releases)
-    left = periods - made
+    left = "closed" if charged.closed else f"{periods - made} left"
     named = [set(release) for release in releases]
     earlier = [set(), *named]
     return Sheet(
-        f"A series of {periods} runs: {made} made, {left} left",
+        f"A series of {periods} runs: {made} made, {left}",
         columns=("run", "as of", "items named", "new"),
         numeric=(True, False, True, True),
         rows=tuple(
@@ -38,9 +41,9 @@ def sheet_of_series(facts: SeriesFacts, charged: str, releases: Sequence[Release
         ),
         notes=(
             *notes(facts.guarantee, facts.mechanism()),
-            ("budget", harmless(charged)),
+            ("budget", harmless(charged.described)),
         ),
-        lines=(_next(facts, made), _APART),
+        lines=(charged.closed,) if charged.closed else (_next(facts, made), _APART),
     )
 
 

@@ -283,6 +283,7 @@ class Series(StaysHere):
     ) -> StoredRun:
         """Read the rows, make the run, and write it."""
         _require_another(self.terms, before)
+        self._charge_now.require_open()
         if before:
             asked.require_same(before[-1].columns)
         asked.check()
@@ -302,6 +303,11 @@ class Series(StaysHere):
 
     def _noted(self, run: StoredRun) -> tuple[str, NotedRun, str]:
         return _noted(self._facts, self._charge.number, run)
+
+    @property
+    def _charge_now(self) -> SeriesCharge:
+        """As it stands in the ledger now."""
+        return _charge_of(self._account, self._facts.series)
 
     def _given(self, run: StoredRun, k: int | None, words: About, *, again: bool) -> Release:
         release = from_json(run.answer)
@@ -341,7 +347,28 @@ class Series(StaysHere):
         return html(self._sheet())
 
     def _sheet(self) -> Any:
-        return sheet_of_series(self._facts, self._charge.described, self.releases)
+        return sheet_of_series(self._facts, self._charge_now, self.releases)
+
+    # --- its end
+
+    def close(self) -> None:
+        """Make no more runs, for good, and give back to the budget what was not used.
+
+        After t of T runs that is 1 - t/T of its rho, where the budget counts in zCDP. Its delta is
+        given back only if no run was made: which of two lists came out may tell of items that were
+        nearly named, and so may the decision to stop. Of an epsilon that was charged by itself
+        nothing comes back, either.
+
+        The file is needed no more, and can be removed. Lists that left can be had again as long as
+        the budget has them, by `releases`.
+
+        Raises:
+            InputError: It was closed; another budget continues its own; a run is being made; or the
+                ledger knows a later run than this file: see `recover`.
+        """
+        with self._file.writing() as execute:
+            self._settled(StoredSeries(execute))
+            self._account.close(self._facts.series)
 
     # --- a person
 
