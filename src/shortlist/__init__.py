@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shortlist._version import __version__
     from shortlist.budget.ledger import Budget
     from shortlist.errors import InputError, WeakPrivacyWarning
-    from shortlist.parameters import Direction, GroupItems, ShareOfUsers
+    from shortlist.parameters import Direction, GroupItems, SeriesKind, ShareOfUsers
     from shortlist.plan import Plan, Reuse
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import (
@@ -75,6 +75,7 @@ __all__ = [
     "Release",
     "Reuse",
     "Series",
+    "SeriesKind",
     "ShareOfUsers",
     "Source",
     "Store",
@@ -124,6 +125,7 @@ _HOMES = {
     "Release": "shortlist.release",
     "Reuse": "shortlist.plan",
     "Series": "shortlist.series.weekly_series",
+    "SeriesKind": "shortlist.parameters",
     "Source": "shortlist.sources.source",
     "Store": "shortlist.sources.store",
     "TopK": "shortlist.questions",

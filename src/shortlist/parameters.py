@@ -53,6 +53,16 @@ class ShareOfUsers(Option):
     """Of all users in the table, or in the group: their number is counted with noise, too."""
 
 
+class SeriesKind(Option):
+    """What the runs of a series list."""
+
+    SO_FAR = "so-far"
+    """All items that were named by then: what was named once stays on the list."""
+
+    PERIOD = "period"
+    """The items of a period, of which the run is given the rows; the next may have others."""
+
+
 class Direction(Option):
     """Which way one user moves scores. The guarantee depends on it."""
 

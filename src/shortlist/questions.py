@@ -11,12 +11,14 @@ from shortlist.parameters import Share, ShareOfUsers, Whole, checked
 __all__ = [
     "COUNT_SHARE",
     "FLOOR_SHARE",
+    "OF_SERIES",
     "OTHERS_SHARE",
     "REACH_SHARE",
     "BottomScores",
     "Domain",
     "HittingSet",
     "KItems",
+    "ListOfPeriod",
     "ListSoFar",
     "Question",
     "Rank",
@@ -253,6 +255,17 @@ class ListSoFar(Question):
     """All items that a series has named up to a run; it is asked of a `shortlist.Series` alone."""
 
     name: ClassVar[str] = "series"
+
+
+@dataclass(frozen=True)
+class ListOfPeriod(Question):
+    """The items of one period of a series; it is asked of a `shortlist.Series` alone."""
+
+    name: ClassVar[str] = "period"
+
+
+OF_SERIES = frozenset((ListSoFar.name, ListOfPeriod.name))
+"""The names of what is asked of a series."""
 
 
 @dataclass(frozen=True)

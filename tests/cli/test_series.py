@@ -52,6 +52,21 @@ def test_every_week_has_its_list(run, folder, file):
     assert (status, "2 made, 2 left" in out) == (0, True)
 
 
+def test_each_period_has_a_list_of_its_own(run, folder):
+    day = lambda day, title: [f"u{user},{title},2026-11-{day}" for user in range(300)]
+    (folder / "plays.csv").write_text(
+        "\n".join(["user,title,day", *day("09", "Emma"), *day("16", "Ulysses")])
+    )
+    series = folder / "news.series"
+    status, out, _ = run(*create(folder, "news.series", "--kind", "period"))
+    assert (status, "in it, an item needs about" in " ".join(out.split())) == (0, True)
+    asked = ["series", "next", series, folder / "plays.csv", "--as-of", "2026-W47"]
+    status, out, _ = run(*asked, "--time", "day", "--from", "2026-11-16", "--to", "2026-11-22")
+    assert status == 0
+    assert "period: 1 item of plays, as of 2026-W47" in out
+    assert ("Ulysses" in out, "Emma" in out) == (True, False)
+
+
 def test_an_older_file_is_refused_in_the_words_of_a_shell(run, complaint, folder, file):
     series = folder / "plays.series"
     shutil.copy(series, folder / "backup")

@@ -122,7 +122,7 @@ def test_the_script_types_the_same_job(tmp_path):
 
 
 def test_a_series_has_its_list_every_week(run, write):
-    create, following, recover, forget = SERIES
+    create, following, of_weeks, recover, forget = SERIES
     write(1)
     for line in create.splitlines():
         run(line)
@@ -136,6 +136,7 @@ def test_a_series_has_its_list_every_week(run, write):
     second = run(following.replace("2026-W47", "2026-W48"))
     assert len(sl.load("top-2026-W48.json")) == 10
     assert "as of 2026-W47" in Path("top-2026-W48.html").read_text()
+    assert "0 made, 52 left" in run(of_weeks)
     assert "run 2 of 52" in " ".join(second.split())
     names = {"sl": sl}
     exec(IN_PYTHON, names)  # noqa: S102 - our own tutorial

@@ -29,6 +29,11 @@ class Right(Week):
         """The state that a run begins with, of those so far."""
         return states[-1]
 
+    @classmethod
+    def told_in_all(cls, told):
+        """Of what each run shows, what all show together."""
+        return told[-1] if cls.going_on is Right.going_on else tuple(told)
+
     def shown(self, state):
         named = np.flatnonzero(state.named_in)
         told = estimates(self.terms, state)
@@ -55,7 +60,7 @@ def law_of(terms, kind, tables):
             week = kind(terms, state, *columns(table), draws)
             states.append(week.made())
             told.append(week.shown(states[-1]))
-        return told[-1] if kind.going_on is Right.going_on else tuple(told)
+        return kind.told_in_all(told)
 
     return law_in_balls(all_runs)
 
@@ -128,7 +133,7 @@ class HeldNow(Right):
 class NoLimit(Right):
     """Each user fills as many slots as there are items."""
 
-    def _some_of(self, n, _most):
+    def some_of(self, n, _most):
         return np.ones(n, np.bool_)
 
 

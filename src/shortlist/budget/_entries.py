@@ -134,7 +134,9 @@ def given_back(series: str, entries: Sequence[Entry]) -> Amount:
         return sum_of(*(charge.amount for charge in paid))
     if entries[0].record["accounting"] != "zcdp":
         return Amount.nothing()
-    used = paid[0].amount.first * max(runs) / paid[0].record["series"]["periods"]
+    said = paid[0].record["series"]
+    at_once = Fraction(said["at_once"])
+    used = paid[0].amount.first * (at_once + (1 - at_once) * Fraction(max(runs), said["periods"]))
     left = sum(charge.amount.first for charge in paid) - used
     return Amount(Fraction(round_down(max(left, Fraction(0)))), Fraction(0))
 

@@ -180,6 +180,11 @@ class Moves(StrEnum):
     ANY = "any"
 
 
+class ListsOf(StrEnum):
+    SO_FAR = "so-far"
+    PERIOD = "period"
+
+
 class BudgetForm(StrEnum):
     CSV = "csv"
     JSON = "json"
@@ -192,6 +197,7 @@ _MECHANISM = ValueKind("NAME", str, complete=mechanisms)
 _GROUP_ITEMS = _choice(list(ItemsOfGroups), "KIND", ItemsOfGroups)
 _SHARES = _choice(list(Shares), "KIND", Shares)
 _DIRECTION = _choice(list(Moves), "WAY", Moves)
+_KIND_OF_SERIES = _choice(list(ListsOf), "KIND", ListsOf)
 _WHOLE = ValueKind("N", int, (int,), "a whole number", _parsed(whole))
 _NUMBER = ValueKind("NUMBER", float, (int, float), "a number", _parsed(number))
 _PART = ValueKind("PART", Fraction, (str,), 'a part in quotes, such as "1/52"', _parsed(part))
@@ -342,7 +348,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K: f"{_FILE} one row per user and item; or, with --count, one per item. Or use "
             f"--store.{_URL}",
         C.ROWS: f"{_FILE} one row per user and item.{_URL}",
-        C.SERIES_NEXT: f"The table as it is now. {_FILE} one row per user and item.{_URL}",
+        C.SERIES_NEXT: "The table as it is now, or for lists of single periods that of the period. "
+            f"{_FILE} one row per user and item.{_URL}",
         C.RANK: f"{_FILE} one row per comparison.",
         C.SCORES: f"{_FILE} one row per item, with its score.{_URL}",
         C.COMPARE: "A table as for that question, but one that may be looked at.",
@@ -413,7 +420,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         repeats=C.COMPARE, help={
         C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES: "How many items.",
         C.COMPARE: f"How many items. {_SEVERAL}",
-        C.SERIES_NEXT: "Only the K best. By default all that were named so far.",
+        C.SERIES_NEXT: "Only the K best. By default all.",
     }),
     CommandOption("epsilon", _NUMBER, PRIVACY, settable=True,
         required=C.COMPARE, repeats=C.COMPARE,
@@ -800,6 +807,10 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("periods", _WHOLE, required=C.SERIES_CREATE, help={
         C.SERIES_CREATE: "How many lists there may be, such as 52 for one in each week of a year.",
     }),
+    CommandOption("kind", _KIND_OF_SERIES, default=ListsOf.SO_FAR, help={
+        C.SERIES_CREATE: "What each list holds: so-far (the default), all that was named by then; "
+            "or period, the items of its own period, of which it is given the rows.",
+    }),
     CommandOption("user", _TEXT, metavar="COLUMN", required=C.SERIES_CREATE, help={
         C.SERIES_CREATE: "The users, who are protected.",
     }),
@@ -818,8 +829,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "together may take, such as 1/2.",
     }),
     CommandOption("max_items_per_user", _WHOLE, PRIVACY, default=100, help={
-        C.SERIES_CREATE: "At most N items of each user ever count before they are named. Choose N "
-            "without looking at the data.",
+        C.SERIES_CREATE: "At most N items of each user ever count before they are named; with "
+            "--kind period, in each run. Choose N without looking at the data.",
     }),
     CommandOption("users", _WHOLE, PRIVACY, help={
         C.SERIES_CREATE: "About how many users there are, if everybody may know that: a --delta "

@@ -8,7 +8,7 @@ import typer
 
 import shortlist
 from shortlist.cli._budgets import print_shown
-from shortlist.cli._options import Commands
+from shortlist.cli._options import Commands, ListsOf
 from shortlist.cli._progress_line import showing_progress
 from shortlist.cli._typer_commands import add_to, examples, group_of_commands
 from shortlist.cli.failure import warn
@@ -28,7 +28,8 @@ def _series(context: typer.Context) -> None:
     """A list in every week, or other period, under one promise for all of them.
 
     A budget pays once. Each list names what enough users hold by now, beside all
-    that was named before. What is remembered of users is in a file of its own.
+    that was named before; or, with --kind period, what they hold in its own period.
+    What is remembered of users is in a file of its own.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)
@@ -36,7 +37,7 @@ def _series(context: typer.Context) -> None:
 
 
 @add_to(series, Commands.SERIES_CREATE, examples(_CREATE))
-def _create(*, series: str, item: list[str], **given: Any) -> int:
+def _create(*, series: str, item: list[str], kind: ListsOf, **given: Any) -> int:
     """Create a series, which the budget pays for at once. Its terms never change.
 
     The file is as private as the table: only you can read it. Back it up apart
@@ -45,7 +46,8 @@ def _create(*, series: str, item: list[str], **given: Any) -> int:
     from shortlist.cli.publishing import warnings_of_ours
 
     with warnings_of_ours() as warned:
-        made = shortlist.Series.create(series, item=item, **given)
+        of_kind = shortlist.SeriesKind(kind.value)
+        made = shortlist.Series.create(series, item=item, kind=of_kind, **given)
     for warning in warned():
         warn(warning)
     return print_shown(made.show())
@@ -53,7 +55,7 @@ def _create(*, series: str, item: list[str], **given: Any) -> int:
 
 @add_to(series, Commands.SERIES_NEXT, examples(_NEXT))
 def _next(*, series: str, budget: str | None, who: str | None, **given: Any) -> int:
-    """Make the next list: all items that were named so far, best first.
+    """Make the next list, best first: all items named so far, or those of the period.
 
     It costs nothing more. If it is interrupted, ask again for the same --as-of.
     With --report, the page says what is new or moved since the list before.

@@ -12,7 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.parameters import Direction, ShareOfUsers
-from shortlist.questions import BottomScores, ListSoFar, TopScores, UserCounts
+from shortlist.questions import (
+    OF_SERIES,
+    BottomScores,
+    ListOfPeriod,
+    ListSoFar,
+    TopScores,
+    UserCounts,
+)
 from shortlist.release._columns import (
     is_ranked,
     names_items,
@@ -74,9 +81,9 @@ _SCORES = {  # what a score is, by its unit
         "the item won, with random noise added."
     ),
 }
-_OF_ALL_RUNS = (
-    "It does not say. The order is by noisy weights of all runs, to which a user who holds several "
-    "items adds less for each. They are no numbers of users, and cannot be turned into "
+_OF_SERIES = (
+    "It does not say. The order is by noisy weights, to which a user who holds several items adds "
+    "less for each. They are no numbers of users, and cannot be turned into "
     "these. So they are not shown; the file has them."
 )
 _MISSING = {  # why an item may be missing, by question
@@ -125,6 +132,7 @@ _TITLES = {
     BottomScores.name: "The items with the smallest scores",
     UserCounts.name: "How many users hold each item of a list",
     ListSoFar.name: "All items that were named so far, with enough users to be named safely",
+    ListOfPeriod.name: "The items of the period, with enough users to be named safely",
 }
 _ASKED_OF_USERS = "Does a missing item have no users?", "How many users hold an item?"
 _ASKED = {  # what one asks of a missing item, and of those listed, by question
@@ -301,8 +309,8 @@ def _scores(release: Release) -> Iterator[str]:
     if scores is None:
         yield "It does not say."
         return
-    if release.question == ListSoFar.name:
-        yield _OF_ALL_RUNS
+    if release.question in OF_SERIES:
+        yield _OF_SERIES
         return
     default = f"Each score is this: {harmless(scores.unit)}, with random noise added."
     yield _SCORES.get(scores.unit, default)

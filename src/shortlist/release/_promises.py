@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.privacy import round_up
-from shortlist.questions import ListSoFar
+from shortlist.questions import OF_SERIES
 from shortlist.release.readable import harmless
 from shortlist.release.sheet import NOT_PRIVATE
 from shortlist.strength import SCALE, USUAL, Strength, strength, why
@@ -176,7 +176,7 @@ def cost(guarantee: Guarantee, question: str) -> str:
     return (
         f"Epsilon = {guarantee.epsilon:g} and delta = {plainly(guarantee.delta)}. To add up "
         f"several lists, count these; or, in zCDP, rho = {guarantee.cost.rho:.4g}{lost}. "
-        f"{_OF_SERIES if question == ListSoFar.name else _ANEW} To show this list again costs "
+        f"{_OF_SERIES if question in OF_SERIES else _ANEW} To show this list again costs "
         "nothing."
     )
 

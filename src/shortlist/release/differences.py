@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.errors import InputError, in_quotes, written
-from shortlist.questions import ListSoFar
+from shortlist.questions import OF_SERIES
 from shortlist.release._columns import (
     SCORE,
     columns_of,
@@ -45,7 +45,7 @@ _STATED = "scores are no numbers of users"
 _AMOUNTS = "they are ranked by amounts, of which the intervals say how far they reach"
 _NEVER_JUDGED = {
     "domain": f"a domain has no other counts than clipped ones: {_CLIPPED}",
-    ListSoFar.name: "the weights of a series are no numbers of users",
+    **dict.fromkeys(OF_SERIES, "the weights of a series are no numbers of users"),
     "hitting-set": "a hitting set says how many users hold an item and none above it, which is not "
     "how many hold the item",
     "rank": "scores are numbers of wins there, and not of users",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.errors import PYTHON, Face, Words
 from shortlist.parameters import ShareOfUsers
-from shortlist.questions import BottomScores, ListSoFar
+from shortlist.questions import OF_SERIES, BottomScores, ListOfPeriod, ListSoFar
 from shortlist.release._columns import (
     SCORE,
     columns_for_people,
@@ -40,6 +40,7 @@ _ORDERS = {  # of what is in an order, but has no scores that people are shown, 
     "top-k": "more users first, as far as noise allows",
     "domain": "more users first, roughly: by noisy weights, which are no numbers of users",
     ListSoFar.name: "more users first, roughly: by noisy weights of all runs, no numbers of users",
+    ListOfPeriod.name: "more users first, roughly: by noisy weights, which are no numbers of users",
     "hitting-set": "as picked: each item for the users whom none before it reached",
 }
 _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of several
@@ -128,7 +129,7 @@ def _again(release: Release) -> str:
     """What another run would cost."""
     if not release.guarantee.private:
         return ""
-    if release.question == ListSoFar.name:
+    if release.question in OF_SERIES:
         return "The next run of its series costs nothing more."
     return "A new run costs as much again."
 
@@ -162,9 +163,14 @@ def advice(release: Release) -> str:
     k = None if release.by else asked_for(release.mechanism)
     if len(release) >= (k or 1):
         return ""
+    few = f"Fewer than {k}" if len(release) else "Nothing"
     if release.question == ListSoFar.name:
-        few = "Nothing" if not len(release) else f"Fewer than {k}"
         return f"{few} came out yet: no other item could be named by now. Later runs name more."
+    if release.question == ListOfPeriod.name:
+        return (
+            f"{few} came out: no other item of the period could be named. A series of fewer "
+            "periods, or with a larger epsilon or delta, names more."
+        )
     more = "A larger epsilon or delta names more"
     bars = "with this privacy"
     if (floor := floor_of(release.mechanism)) is not None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
+from shortlist.parameters import SeriesKind
 from shortlist.privacy.guarantee import Guarantee
-from shortlist.questions import ListSoFar
 from shortlist.release.json_values import LoadedMechanism
-from shortlist.series.terms import SeriesTerms
+from shortlist.series._kinds import KINDS, KindOfSeries
+from shortlist.series.terms import SeriesPromise
 from shortlist.sources.pairs import Pairs
 
 _TOGETHER = "this list and all others of its series have this guarantee together"
@@ -25,20 +26,23 @@ class SeriesFacts:
         series: A name that no other has.
         user: The column of users.
         items: The columns of items.
+        kind: What each run answers.
         terms: The promise, and what follows from it.
     """
 
     series: str
     user: str
     items: tuple[str, ...]
-    terms: SeriesTerms
+    kind: SeriesKind
+    terms: SeriesPromise
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> SeriesFacts:
         """What `json_values` has said."""
         names = ("epsilon", "delta", "periods", "max_items_per_user")
-        terms = SeriesTerms(**{name: said[name] for name in names})
-        return cls(said["series"], said["user"], tuple(said["items"]), terms)
+        kind = SeriesKind(said["kind"])
+        terms = KINDS[kind].terms(**{name: said[name] for name in names})
+        return cls(said["series"], said["user"], tuple(said["items"]), kind, terms)
 
     def json_values(self) -> dict[str, Any]:
         """All of it."""
@@ -46,8 +50,14 @@ class SeriesFacts:
             "series": self.series,
             "user": self.user,
             "items": list(self.items),
+            "kind": self.kind.value,
             **self._promised,
         }
+
+    @property
+    def of_kind(self) -> KindOfSeries:
+        """What it differs by from series of the other kind."""
+        return KINDS[self.kind]
 
     @property
     def _promised(self) -> dict[str, Any]:
@@ -74,17 +84,17 @@ class SeriesFacts:
     def mechanism(self, **of_run: object) -> LoadedMechanism:
         """What releases and ledgers say of it; no plan could run it by itself."""
         values = {**self._promised, "sigma": self.terms.sigma, **of_run}
-        return LoadedMechanism("WeeklyGaussian", values)
+        return LoadedMechanism(self.of_kind.mechanism, values)
 
     def record(self) -> dict[str, Any]:
         """What a ledger says of its charge."""
         promise, mechanism = self.guarantee, self.mechanism()
         return {
-            "question": {"name": ListSoFar.name},
+            "question": self.of_kind.question.described(),
             "mechanism": {"name": mechanism.name, "parameters": mechanism.parameters()},
             "asked": {"epsilon": promise.epsilon, "delta": promise.delta},
             "adjacency": promise.adjacency,
             "protects": promise.protects,
             "assumes": list(promise.assumes),
-            "series": self.json_values(),
+            "series": {**self.json_values(), "at_once": str(self.terms.at_once)},
         }

@@ -1,4 +1,4 @@
-"""What a run answers: all named items, best first, by the noisy weights of all runs."""
+"""What a run answers: named items, best first, by their noisy weights."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.mechanisms.mechanism import Selection, score_digits
-from shortlist.questions import ListSoFar
 from shortlist.release.json_values import LoadedMechanism, name_of
 from shortlist.release.making import make_release, restated
 from shortlist.release.release import Release
-from shortlist.series.weekly_run import estimates
 
 if TYPE_CHECKING:
     from shortlist.release import About
@@ -22,18 +20,18 @@ _WEIGHT = "noisy weight"
 
 
 def listed(facts: SeriesFacts, held: Held, budget: str, about: About) -> Release:
-    """The list so far: a function of the noisy weights of the named items alone.
+    """The list of a run: a function of the noisy weights of the named items alone.
 
     Each estimate has noise of its own; what is said is the most that any of them has.
     """
     terms, run = facts.terms, held.state.runs
-    told = estimates(terms, held.state)
+    told = facts.of_kind.told(terms, held.state)
     sd = float(told.sds.max(initial=terms.sigma / np.sqrt(run)))
     scores = told.values.round(score_digits(sd))
     selection = Selection(np.arange(len(scores)), scores, ordered=False, noise_sd=sd)
     mechanism = facts.mechanism(run=run, threshold=terms.thresholds[run - 1])
     return make_release(
-        ListSoFar(),
+        facts.of_kind.question,
         mechanism,
         selection,
         held.items[told.items],

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist.draws import Draws, Ints
+from shortlist.series._facts import SeriesFacts
 from shortlist.series._state_file import Held
-from shortlist.series.terms import SeriesTerms
-from shortlist.series.weekly_run import State, Week, recovered
+from shortlist.series.weekly_run import State
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,11 +24,11 @@ def before_any_run(rows: pl.DataFrame) -> Held:
     return Held(nobody[:, :1], nobody[:, 1:], State())
 
 
-def after_run(terms: SeriesTerms, before: Held, rows: pl.DataFrame, draws: Draws) -> Held:
+def after_run(facts: SeriesFacts, before: Held, rows: pl.DataFrame, draws: Draws) -> Held:
     """Make a run.
 
     Args:
-        terms: Of the series.
+        facts: What is fixed of the series.
         before: The state before it.
         rows: Pairs of a user and an item, none twice: users in the first column.
         draws: The only source of randomness.
@@ -38,17 +38,17 @@ def after_run(terms: SeriesTerms, before: Held, rows: pl.DataFrame, draws: Draws
     items, of_items = _coded(before.items, rows[:, 1:])
     pairs = np.sort(of_users << 32 | of_items)  # so that what a user holds is found sooner
     start, forgotten = before.forgotten.returned(before.state, users[known.height :])
-    state = Week(terms, start, pairs >> 32, pairs & (2**32 - 1), draws).made()
-    return Held(users, items, state, forgotten).in_order()
+    run = facts.of_kind.run(facts.terms, start, pairs >> 32, pairs & (2**32 - 1), draws)
+    return Held(users, items, run.made(), forgotten).in_order()
 
 
 def after_loss(
-    terms: SeriesTerms, older: Held | None, answers: Sequence[Release], draws: Draws
+    facts: SeriesFacts, older: Held | None, answers: Sequence[Release], draws: Draws
 ) -> Held:
     """The state to go on from, where that after the last answer is lost.
 
     Args:
-        terms: Of the series.
+        facts: What is fixed of the series.
         older: A state after an earlier run of the same series, if there is one.
         answers: Of all runs, in order.
         draws: The only source of randomness.
@@ -61,7 +61,7 @@ def after_loss(
     runs = np.repeat(np.arange(1, len(lists) + 1), [one.height for one in lists])
     named, firsts = np.unique(codes, return_index=True)
     named_in = dict(zip(named.tolist(), runs[firsts].tolist(), strict=True))
-    state = recovered(terms, held.state, len(lists), named_in, draws)
+    state = facts.of_kind.recovered(facts.terms, held.state, len(lists), named_in, draws)
     return Held(held.users[:0], items, state).in_order()
 
 

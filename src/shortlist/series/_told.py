@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from itertools import accumulate
+from operator import or_
 from typing import TYPE_CHECKING
 
+from shortlist.parameters import SeriesKind
 from shortlist.release.readable import harmless, intact
 from shortlist.release.sheet import Sheet, notes
 
@@ -28,7 +30,7 @@ def sheet_of_series(
     periods, made = facts.terms.periods, len(releases)
     left = "closed" if charged.closed else f"{periods - made} left"
     named = [set(release) for release in releases]
-    earlier = [set(), *named]
+    earlier: list[set[object]] = list(accumulate(named, or_, initial=set()))
     return Sheet(
         f"A series of {periods} runs: {made} made, {left}",
         columns=("run", "as of", "items named", "new"),
@@ -57,8 +59,15 @@ def _next(facts: SeriesFacts, made: int) -> str:
     terms = facts.terms
     if made >= terms.periods:
         return "All runs were made; their lists can be had again."
-    needed = terms.thresholds[made] * math.sqrt(terms.periods / (made + 1))
+    needed = terms.thresholds[made] / terms.weight_alone(made + 1)
+    by_then, others = _USERS[facts.kind]
     return (
-        f"The next run costs nothing more. To be named by then, an item needs about {needed:.0f} "
-        "users, if each holds only this item. If they hold others too, it needs more users."
+        f"The next run costs nothing more. To be named {by_then}, an item needs about {needed:.0f} "
+        f"users, if each holds only this item. If they {others}, it needs more users."
     )
+
+
+_USERS = {
+    SeriesKind.SO_FAR: ("by then", "hold others too"),
+    SeriesKind.PERIOD: ("in it", "hold others too, or were there in earlier runs"),
+}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -45,8 +46,8 @@ def _require_periods(name: str, value: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesTerms:
-    """The promise of a series, its thresholds, and how users move their weight.
+class SeriesPromise(ABC):
+    """The promise of a series of either kind, and the noise that it takes.
 
     Guarantee: all lists of all runs together are (epsilon, delta)-DP when one user is added or
     removed with all rows of all runs. Proof note: `docs/proofs/series.md`.
@@ -55,12 +56,12 @@ class SeriesTerms:
         epsilon: Above 0.
         delta: In (0, 1).
         periods: The number of runs, from 1 to 500.
-        max_items_per_user: The most items of one user that ever count before they are named.
+        max_items_per_user: The most items of one user that count before they are named.
         grid: What noisy sums are rounded down to: any public grid is private.
 
-    >>> year = SeriesTerms(epsilon=1.0, delta=1e-5, periods=52, max_items_per_user=100)
-    >>> round(year.sigma, 4), round(year.thresholds[0], 4), round(year.thresholds[-1], 4)
-    (3.8442, 24.4244, 25.2858)
+    Class attributes:
+        at_once: The part of what a user may add that is there before the first run; the rest
+            accrues evenly.
     """
 
     epsilon: Epsilon
@@ -68,6 +69,8 @@ class SeriesTerms:
     periods: Annotated[int, _require_periods]
     max_items_per_user: Whole = 100
     grid: GridFor = fine_grid
+
+    at_once: ClassVar[Fraction] = Fraction(0)
 
     def __post_init__(self) -> None:
         checked(self)
@@ -94,6 +97,37 @@ class SeriesTerms:
         by_rho = Gaussian(zcdp_of_noise(self.sigma), self.lost)
         stages = Composition((noise,), ThresholdDelta(self.lost))
         return Composed(stages, by_rho, epsilon=self.epsilon)
+
+    @property
+    @abstractmethod
+    def thresholds(self) -> tuple[float, ...]:
+        """For each run: what the weights of an item, with noise, must reach to be named."""
+
+    def accrued(self, run: int) -> int:
+        """What a user may have added by the end of a run, as a part of `WHOLE`, rounded down."""
+        evenly = (1 - self.at_once) * Fraction(run, self.periods)
+        return math.floor(WHOLE * (self.at_once + evenly))
+
+    @abstractmethod
+    def weight_alone(self, run: int) -> float:
+        """What a user who comes for the first time, with one item alone, adds to it in a run."""
+
+    @cached_property
+    def rounding(self) -> RoundingGrid:
+        """What noisy sums are rounded down to, in units of weights."""
+        return self.grid(self.sigma, math.sqrt(self.periods) * self.thresholds[-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesTerms(SeriesPromise):
+    """Of a list so far: the thresholds, and how users move their weight.
+
+    Guarantee, and arguments: as of `SeriesPromise`; items count in all runs together.
+
+    >>> year = SeriesTerms(epsilon=1.0, delta=1e-5, periods=52, max_items_per_user=100)
+    >>> round(year.sigma, 4), round(year.thresholds[0], 4), round(year.thresholds[-1], 4)
+    (3.8442, 24.4244, 25.2858)
+    """
 
     @property
     def tests(self) -> int:
@@ -140,14 +174,8 @@ class SeriesTerms:
         """The square of a named item's boost, in the same multiples."""
         return int(_KEPT**2 * 2**BITS_OF_WEIGHTS)
 
-    def accrued(self, run: int) -> int:
-        """What a user may have added by the end of a run, as a part of `WHOLE`, rounded down."""
-        return WHOLE * run // self.periods
-
-    @cached_property
-    def rounding(self) -> RoundingGrid:
-        """What noisy sums are rounded down to, in units of weights."""
-        return self.grid(self.sigma, math.sqrt(self.periods) * self.thresholds[-1])
+    def weight_alone(self, run: int) -> float:
+        return math.sqrt(run / self.periods)
 
 
 def windows(run: int) -> Sequence[int]:

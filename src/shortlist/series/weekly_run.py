@@ -6,6 +6,7 @@ was, and their noisy sums in all runs.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from shortlist.algorithms.rounding_grids import FARTHEST, UNIT_OF_WEIGHTS
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Normal
 from shortlist.errors import InputError
-from shortlist.series.terms import SeriesTerms, windows
+from shortlist.series.terms import SeriesPromise, SeriesTerms, windows
 
 ITEMS = 2**32  # codes of items are below: a pair is one number
 
@@ -90,8 +91,8 @@ class Estimates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Week:
-    """A run that is about to be made.
+class RunOfSeries(ABC):
+    """A run that is about to be made, of a series of either kind.
 
     Attributes:
         terms: What is fixed of the series.
@@ -101,7 +102,7 @@ class Week:
         draws: The only source of randomness.
     """
 
-    terms: SeriesTerms
+    terms: SeriesPromise
     state: State
     users: Ints
     items: Ints
@@ -116,8 +117,45 @@ class Week:
         """Its number, from 1 on."""
         return self.state.runs + 1
 
+    @abstractmethod
     def made(self) -> State:
         """The state after the run."""
+
+    def accounts(self) -> Ints:
+        """What each user has used before the run, of all who have come by now."""
+        used, highest = self.state.used, int(self.users.max(initial=-1))
+        new = np.full(max(highest + 1 - len(used), 0), self.state.used_by_others, np.int64)
+        return np.append(used, new)
+
+    def allowed(self, state: State) -> Ints:
+        """What each user may add in this run, as a sum of squares."""
+        return self.terms.accrued(self.run) - state.used
+
+    def some_of(self, n: int, most: int) -> NDArray[np.bool_]:
+        """Which of n to take, of more than may be: each subset as likely, by a shuffle's start."""
+        places = np.arange(n)
+        for place, ahead in enumerate(self.draws.integer(n - np.arange(most)).tolist()):
+            places[[place, place + ahead]] = places[[place + ahead, place]]
+        taken = np.zeros(n, np.bool_)
+        taken[places[:most]] = True
+        return taken
+
+    def in_noise(self, sums: Ints) -> Ints:
+        """The sums in noise, in units of weights."""
+        return _in_noise(self.terms, sums, self.draws)
+
+
+@dataclass(frozen=True)
+class Week(RunOfSeries):
+    """A run of a series of lists so far.
+
+    Attributes:
+        terms: What is fixed of the series.
+    """
+
+    terms: SeriesTerms
+
+    def made(self) -> State:
         filled = self.slots_filled()
         before = self.with_past(replace(self.state, slots=filled))
         before = replace(before, used=self.accounts())
@@ -143,17 +181,8 @@ class Week:
         fits = np.repeat(held <= left, held)
         for place in np.flatnonzero(held > left).tolist():
             start, end = starts[place], starts[place] + held[place]
-            fits[start:end] = self._some_of(int(held[place]), int(left[place]))
+            fits[start:end] = self.some_of(int(held[place]), int(left[place]))
         return np.sort(np.concatenate([slots, new[fits]]))
-
-    def _some_of(self, n: int, most: int) -> NDArray[np.bool_]:
-        """Which of n to take, of more than may be: each subset as likely, by a shuffle's start."""
-        places = np.arange(n)
-        for place, ahead in enumerate(self.draws.integer(n - np.arange(most)).tolist()):
-            places[[place, place + ahead]] = places[[place + ahead, place]]
-        taken = np.zeros(n, np.bool_)
-        taken[places[:most]] = True
-        return taken
 
     def with_past(self, state: State) -> State:
         """The state with a past of noise alone for each item counted for the first time.
@@ -171,16 +200,6 @@ class Week:
             named_in=np.append(state.named_in, np.zeros(len(new), np.int64)),
         )
 
-    def accounts(self) -> Ints:
-        """What each user has used before the run, of all who have come by now."""
-        used, highest = self.state.used, int(self.users.max(initial=-1))
-        new = np.full(max(highest + 1 - len(used), 0), self.state.used_by_others, np.int64)
-        return np.append(used, new)
-
-    def allowed(self, state: State) -> Ints:
-        """What each user may add in this run, as a sum of squares."""
-        return self.terms.accrued(self.run) - state.used
-
     def weights(self, state: State) -> tuple[Ints, Ints]:
         """What all users add to each counted item, and what each of them has used by then.
 
@@ -191,15 +210,11 @@ class Week:
         gives = has_slot | state.is_named(self.items)
         users, places = self.users[gives], places[gives]
         boosts = boosts_of(self.terms, state)[places]
-        totals = _sums_by(users, boosts, len(state.used))
+        totals = sums_by(users, boosts, len(state.used))
         squares = self.allowed(state)[users] * boosts // totals[users]
         weights = np.sqrt(squares.astype(np.float64)).astype(np.int64)  # of at most 2^40: exact
-        used = state.used + _sums_by(users, weights * weights, len(state.used))
-        return _sums_by(places, weights, len(state.counted)), used
-
-    def in_noise(self, sums: Ints) -> Ints:
-        """The sums in noise, in units of weights."""
-        return _in_noise(self.terms, sums, self.draws)
+        used = state.used + sums_by(users, weights * weights, len(state.used))
+        return sums_by(places, weights, len(state.counted)), used
 
     def reached(self, sums: Ints) -> NDArray[np.bool_]:
         """Whether any window that ends with this run reaches its bar, of each counted item."""
@@ -237,7 +252,7 @@ def recovered(
     return State(runs, items, sums, named_in=runs_named, used_by_others=used)
 
 
-def _in_noise(terms: SeriesTerms, sums: Ints, draws: Draws) -> Ints:
+def _in_noise(terms: SeriesPromise, sums: Ints, draws: Draws) -> Ints:
     """What is below the grid stays far below."""
     grid, noise = terms.rounding, Normal(terms.sigma)
     multiples = draws.rounded_down(sums, noise, grid, unit=UNIT_OF_WEIGHTS)
@@ -250,7 +265,8 @@ def _is_among(rising: Ints, pairs: Ints) -> NDArray[np.bool_]:
     return found
 
 
-def _sums_by(places: Ints, values: Ints, n: int) -> Ints:
+def sums_by(places: Ints, values: Ints, n: int) -> Ints:
+    """The sum of the values at each of n places."""
     sums = np.zeros(n, np.int64)
     np.add.at(sums, places, values)
     return sums

@@ -25,7 +25,7 @@ from shortlist.databases.sqlite_file import Execute
 from shortlist.draws import ExactDraws
 from shortlist.draws.random_bits import Bits, SystemBits
 from shortlist.errors import InputError, in_quotes
-from shortlist.parameters import require_count
+from shortlist.parameters import SeriesKind, require_count
 from shortlist.plan import bits_of, priced
 from shortlist.planning import warn_of_weakness
 from shortlist.privacy.guarantee import Guarantee
@@ -38,12 +38,13 @@ from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import StaysHere, even_unmade, require_threads
 from shortlist.series._facts import SeriesFacts
 from shortlist.series._forgetting import after_forgetting
+from shortlist.series._kinds import KINDS
 from shortlist.series._list_so_far import first_of, listed
 from shortlist.series._rows_of_run import CheckedRows, checked_rows
 from shortlist.series._state_file import StoredRun, StoredSeries, state_file
 from shortlist.series._stepping import after_loss, after_run, before_any_run
 from shortlist.series._told import sheet_of_series
-from shortlist.series.terms import SeriesTerms
+from shortlist.series.terms import SeriesPromise
 from shortlist.sources.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ if TYPE_CHECKING:
 class Series(StaysHere):
     """A list in every run, such as every week, under one promise for all of them.
 
-    Each run names items that enough users hold by now, beside all that were named before. What is
-    remembered of users from run to run lies in a file of its own, which is as private as the table.
-    A budget pays once, when the series is created, and keeps what each run has answered. That entry
-    is on its disk before an answer leaves, and shows where a state was restored from a backup or
-    copied: with such a state the promise would be broken. So back up the budget and this file
-    apart.
+    Each run names items that enough users hold by now, beside all that were named before; or those
+    of its own period alone (`SeriesKind`). What is remembered of users from run to run lies in a
+    file of its own, which is as private as the table. A budget pays once, when the series is
+    created, and keeps what each run has answered. That entry is on its disk before an answer
+    leaves, and shows where a state was restored from a backup or copied: with such a state the
+    promise would be broken. So back up the budget and this file apart.
 
     Args:
         path: The file of the series: see `create`.
@@ -113,6 +114,7 @@ class Series(StaysHere):
         delta: float = 0.0,
         share: Fraction | str | None = None,
         max_items_per_user: int = 100,
+        kind: SeriesKind = SeriesKind.SO_FAR,
         users: int | None = None,
         who: str | None = None,
     ) -> Series:
@@ -129,7 +131,10 @@ class Series(StaysHere):
             delta: In (0, 1), likewise; far below one over the number of users.
             share: In place of these two, the part of the budget's total that this may take.
             max_items_per_user: How many items of one user may ever count, in all runs together,
-                before they are named. Choose it without looking at the data.
+                before they are named; of a list of each period, in each run. Choose it without
+                looking at the data.
+            kind: What each run lists: `SeriesKind.SO_FAR` all that was named so far, or
+                `SeriesKind.PERIOD` the items of its period, of which it is given the rows.
             users: About how many users there are, if everybody may know that: for a warning.
             who: Who creates it, for the ledger.
 
@@ -147,7 +152,7 @@ class Series(StaysHere):
                 "give one, such as 100; choose it without looking at the data",
                 given={"max_items_per_user": None},
             )
-        made = partial(_facts_of, periods, user, item, max_items_per_user)
+        made = partial(_facts_of, kind, periods, user, item, max_items_per_user)
         with phase("Calibrating"):
             promise = lambda epsilon, delta: made(epsilon, delta).guarantee
             asked = priced(paying, share, epsilon, delta, promise)
@@ -205,7 +210,7 @@ class Series(StaysHere):
         return f"<Series of {terms.periods} runs: epsilon={terms.epsilon!r}, delta={terms.delta!r}>"
 
     @property
-    def terms(self) -> SeriesTerms:
+    def terms(self) -> SeriesPromise:
         """What it was created with, and what follows: the noise, and the threshold of each run."""
         return self._facts.terms
 
@@ -226,14 +231,15 @@ class Series(StaysHere):
         note: str | None = None,
         random: Bits | None = None,
     ) -> Release:
-        """Make the next run: the list of all items that were named so far, best first.
+        """Make the next run: the list of what was named so far, or of its period, best first.
 
         An answer of the same `as_of` is given again, for nothing, whatever the rows are now. Where
         this is interrupted before it answers, ask again for the same `as_of`.
 
         Args:
             rows: The table as it is now, of the same columns: files, or a frame. Rows may have been
-                added, changed or removed since.
+                added, changed or removed since. For the list of a period, the rows of that: those
+                of a file of its own, or of a span (`where=sl.days(…)`).
             as_of: As of when it is: a date, or a public text of one line. A run is known by it.
             k: To have only the k best, by estimates from the noisy weights of all runs.
             title: What the list is called: a public text of one line.
@@ -294,7 +300,7 @@ class Series(StaysHere):
                 held = stored.held()
             with asked.rows(draws) as rows, phase("Selecting"):
                 held = before_any_run(rows) if held is None else held
-                after = after_run(self.terms, held, rows, draws)
+                after = after_run(self._facts, held, rows, draws)
             answer = as_json(listed(self._facts, after, self._charge.described, about))
             return stored.add(str(about.as_of), asked.columns, answer, held, after)
         except MemoryError:
@@ -354,10 +360,10 @@ class Series(StaysHere):
     def close(self) -> None:
         """Make no more runs, for good, and give back to the budget what was not used.
 
-        After t of T runs that is 1 - t/T of its rho, where the budget counts in zCDP. Its delta is
-        given back only if no run was made: which of two lists came out may tell of items that were
-        nearly named, and so may the decision to stop. Of an epsilon that was charged by itself
-        nothing comes back, either.
+        After t of T runs that is 1 - t/T of its rho, where the budget counts in zCDP; of lists of
+        single periods 7/10 of that. Its delta is given back only if no run was made: which of two
+        lists came out may tell of items that were nearly named, and so may the decision to stop. Of
+        an epsilon that was charged by itself nothing comes back, either.
 
         The file is needed no more, and can be removed. Lists that left can be had again as long as
         the budget has them, by `releases`.
@@ -432,16 +438,26 @@ def _account(budget: object, who: str | None) -> SeriesAccount:
 
 
 def _facts_of(
-    periods: int, user: object, item: object, bound: int, epsilon: float, delta: float
+    kind: object,
+    periods: int,
+    user: object,
+    item: object,
+    bound: int,
+    epsilon: float,
+    delta: float,
 ) -> SeriesFacts:
+    if not isinstance(kind, SeriesKind):
+        raise InputError("must be one of shortlist.SeriesKind", given={"kind": kind})
     items = [item] if isinstance(item, str) else item
     names = [user, *items] if isinstance(items, Sequence) else []
     if len(names) < 2 or len(set(names)) < len(names) or not all(map(_is_name, names)):
         raise InputError(
             "must be names of columns, all different", given={"user": user, "item": item}
         )
-    terms = SeriesTerms(epsilon=epsilon, delta=delta, periods=periods, max_items_per_user=bound)
-    return SeriesFacts(uuid.uuid4().hex, str(user), tuple(map(str, names[1:])), terms)
+    terms = KINDS[kind].terms(
+        epsilon=epsilon, delta=delta, periods=periods, max_items_per_user=bound
+    )
+    return SeriesFacts(uuid.uuid4().hex, str(user), tuple(map(str, names[1:])), kind, terms)
 
 
 def _is_name(name: object) -> bool:
@@ -458,7 +474,7 @@ def _private(random: object) -> Bits:
     return bits
 
 
-def _require_another(terms: SeriesTerms, before: Sequence[StoredRun]) -> None:
+def _require_another(terms: SeriesPromise, before: Sequence[StoredRun]) -> None:
     if len(before) >= terms.periods:
         raise InputError(
             "all {n} runs of this series were made",
@@ -545,7 +561,7 @@ def _recover(stored: StoredSeries, facts: SeriesFacts, account: SeriesAccount) -
         raise _refused(stored.runs(), _last(runs))
     older = stored.held() if mine in known else None  # of what was never noted nothing is kept
     answers = [from_json(run.answer) for run in runs]
-    held = after_loss(facts.terms, older, answers, ExactDraws(SystemBits()))
+    held = after_loss(facts, older, answers, ExactDraws(SystemBits()))
     made = stored.begin_anew(runs, held)
     charge = _charge_of(account, series).number
     account.note(*_noted(facts, charge, made, recovered=True), after=_last(runs))
