@@ -46,7 +46,7 @@ def compare(runs: int) -> None:
     how = (
         "What is missing from the k pairs of items that most users hold: the users of the pairs "
         "named, over those of the best k, taken from 1. By how many pairs of one user count at "
-        f"most; the default is 2,000. delta={DELTA:g}; means of {runs} runs from fixed seeds (so "
+        f"most; the default is 2,016. delta={DELTA:g}; means of {runs} runs from fixed seeds (so "
         "nothing here is private)."
     )
     report.write("together", "Pairs of items that users hold together", {"Missing": beside}, [how])

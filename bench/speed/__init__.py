@@ -18,6 +18,7 @@ from bench.speed import (
     shell,
     stores,
     tables,
+    together,
 )
 
 __all__ = ["PARTS"]
@@ -29,6 +30,7 @@ PARTS = {
     "domain-speed": Part(lambda asked: domain.measure(asked.scale)),
     "rare-items": Part(lambda asked: rare.measure(asked.scale, asked.runs or 3)),
     "groups-speed": Part(lambda asked: groups.measure(asked.scale, asked.runs or 9)),
+    "together-speed": Part(lambda asked: together.measure(asked.scale, asked.runs or 3)),
     "store-speed": Part(lambda asked: stores.measure(asked.scale)),
     "engines-speed": Part(lambda asked: engines.measure(asked.scale, asked.runs or 3)),
     "engines-larger": Part(lambda asked: larger.measure(asked.scale), apart=True),

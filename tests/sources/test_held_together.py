@@ -18,7 +18,7 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.engines import items_together
 from shortlist.evidence import Wants
-from shortlist.evidence.combinations import combined
+from shortlist.evidence.combinations import combined, numbers_of_combinations
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms import LimitedDomain, WeightedGaussianPeeling
 
@@ -103,17 +103,20 @@ def test_it_is_private_between_all_small_neighbours(mechanism, bound):
 def test_a_pair_that_counts_in_both_orders_is_caught(monkeypatch):
     """Then one user adds twice as much as is paid for."""
 
-    def in_both_orders(held, of, most, draws):
-        sizes, codes = combined(held, of, most, draws)
-        return 2 * sizes, np.repeat(codes, 2, axis=1)
+    def twice(sizes, of):
+        return 2 * numbers_of_combinations(sizes, of)
 
+    def in_both_orders(held, of):
+        return (np.repeat(piece, 2, axis=1) for piece in combined(held, of))
+
+    monkeypatch.setattr(items_together, "numbers_of_combinations", twice)
     monkeypatch.setattr(items_together, "combined", in_both_orders)
     assert excess(LimitedDomain, None, users=2) > 0.01
 
 
 @pytest.mark.parametrize(
     ("of", "bound", "most"),
-    [(2, None, 2000), (3, None, 2000), (2, 100, 4950), (3, 3, 1), (3, 2, 1)],
+    [(2, None, 2016), (3, None, 2024), (2, 100, 4950), (3, 3, 1), (3, 2, 1)],
 )
 def test_of_each_user_no_more_count_than_is_said_whatever_is_wanted(of, bound, most):
     asked = source([range(200)], of, bound, items=tuple(range(200)), dtype=pl.Int64)
@@ -122,6 +125,19 @@ def test_of_each_user_no_more_count_than_is_said_whatever_is_wanted(of, bound, m
     with plan.engine.show(Wants(Contributions), ExactDraws(SeededBits(1))) as shown:
         assert shown.evidence.largest == most
         assert shown.evidence.counts.sum() == most
+
+
+def test_of_a_user_with_many_items_each_subset_counts_as_often():
+    """And of it, all pairs."""
+    plan = source([range(5)], 2, 3, items=tuple("abcde")).plan(sl.TopK(5), **PRICE)
+
+    def pairs(draws):
+        with plan.engine.show(Wants(Contributions), draws) as shown:
+            return frozenset(shown.items(np.flatnonzero(shown.evidence.counts)).rows())
+
+    some = itertools.combinations("abcde", 3)
+    expected = {frozenset(itertools.combinations(held, 2)): 1 / 10 for held in some}
+    assert law(pairs) == pytest.approx(expected)
 
 
 TYPES = {
@@ -206,15 +222,3 @@ def test_what_is_refused():
     several = sl.pairs(wide, user="user", item=["item", "year"])
     refusal(lambda: several.top_k(1, of=2, **price), "pairs are of items of one column")
     refusal(lambda: rows.together(2).plan(sl.TopK(1), **price).expect(users=9, items=9), "together")
-
-
-def test_rows_in_an_engine_are_fetched_first(tmp_path):
-    duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect(str(tmp_path / "rows.db")) as held:
-        frame = table([{0, 1, 2}] * 900)  # noqa: F841 - DuckDB finds it by its name
-        held.execute("create table held as select * from frame")
-    asked = {"user": "user", "item": "item", "table": "held"}
-    url = f"duckdb:///{tmp_path / 'rows.db'}"
-    price = {"epsilon": 5.0, "delta": 1e-3}
-    refusal(lambda: sl.pairs(url, **asked).top_k(1, of=2, **price), "give pull=True")
-    assert len(sl.pairs(url, pull=True, **asked).top_k(2, of=2, **price)) == 2

@@ -517,8 +517,8 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("of", _WHOLE, settable=True, not_with=_NOT_OF_A_STORE | _TOGETHER, help={
         C.TOP_K: "2 for the k pairs of items that most users hold together, 3 for triples. Of a "
-            "user who holds more than 2,000, 2,000 are picked at random; with "
-            "--max-items-per-user, as many as a user with that many items holds.",
+            "user who holds more than 64 items (24 for triples), or --max-items-per-user, so many "
+            "are picked at random, and all their pairs count.",
     }),
     CommandOption("max_groups_per_user", _WHOLE, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are picked "

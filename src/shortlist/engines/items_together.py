@@ -2,56 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws import Draws, Ints
+from shortlist.draws import Draws
 from shortlist.engines._table_engine import Once, UsersInMemory
 from shortlist.engines.engine import ShownEvidence
 from shortlist.evidence import PrivateCounts, UserSets, Wants, WeightedHistogram
-from shortlist.evidence.combinations import combined
+from shortlist.evidence.combinations import combined, numbers_of_combinations
 from shortlist.evidence.contributions import Contributions
 from shortlist.table import SensitiveTable
-from shortlist.table.coding import join
+from shortlist.table.coding import join_pieces
 from shortlist.table.keys import Coding, Keys
 
 if TYPE_CHECKING:
     import polars as pl
 
 
+BYTES_A_COMBINATION = 140
+"""In memory, where each is held by one user alone; of few that many hold it is a tenth."""
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """What is counted of users: what they hold together.
+
+    Attributes:
+        of: How many items make up a combination.
+        most_items: Of how many items of a user all combinations count. Of a user with more, of a
+            random subset of so many.
+    """
+
+    of: int
+    most_items: int
+
+    @property
+    def most_for_an_item(self) -> float:
+        """How many combinations a user has for each item held, at most."""
+        return math.comb(self.most_items, self.of) / self.most_items
+
+    def columns(self, items: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
+        """The columns of a combination, and their types, from the one of an item."""
+        ((name, kind),) = items.items()
+        return {f"{name}_{place}": kind for place in range(1, self.of + 1)}
+
+    def about(self) -> dict[str, object]:
+        return {"together": self.of, "most_items": self.most_items}
+
+
 class ItemsTogether(UsersInMemory):
     """Who holds which pairs, or triples, of items.
 
-    Of a user who holds more than a bound, a random subset counts, drawn anew for each question, and
+    Of a user who holds more items than count, a random subset is drawn anew for each question, and
     what is not drawn is not looked at in any other way either.
     """
 
     can_show = (WeightedHistogram, PrivateCounts, UserSets, Contributions)
 
     def __init__(
-        self, table: SensitiveTable, held: Once[tuple[Contributions, Coding]], of: int, most: int
+        self,
+        table: SensitiveTable,
+        held: Once[tuple[Contributions, Coding]],
+        together: Combinations,
     ) -> None:
         """Read nothing yet.
 
         Args:
             table: With a user and an item a row.
             held: Who holds what, as it was or will be read.
-            of: How many items are together.
-            most: How many of their combinations count of each user at most.
+            together: What is counted of it.
         """
         super().__init__(table, None, held)
-        ((name, kind),) = table.items.items()
-        self.items = {f"{name}_{place}": kind for place in range(1, of + 1)}
-        self._of, self._most = of, most
+        self.items = together.columns(table.items)
+        self._together = together
 
     def about(self) -> dict[str, object]:
-        return {**super().about(), "together": self._of, "most_together": self._most}
+        return {**super().about(), **self._together.about()}
 
     @property
     def counts_in_part(self) -> bool:
@@ -61,21 +93,18 @@ class ItemsTogether(UsersInMemory):
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """Show of each user at most `wants.bound` combinations, if there is a bound."""
         held, items = self._held()
-        sizes, codes = combined(held, self._of, self._most, draws)
-        keys = self._coded(codes, held.n_items, items)
+        held = held.bounded(self._together.most_items, draws)
+        sizes = numbers_of_combinations(held.sizes, self._together.of)
+        keys = self._coded(held, items, int(sizes.sum()))
         sets = Contributions(np.cumsum(sizes) - sizes, sizes, keys.codes, keys.size)
         if wants.bound is not None:
             sets = sets.bounded(wants.bound, draws)
+        yield ShownEvidence(sets.shown_as(wants), lambda places: in_order(keys.take(places)))
 
-        def named(positions: Ints) -> pl.DataFrame:
-            return _in_order(keys.take(positions))
-
-        yield ShownEvidence(sets.shown_as(wants), named)
-
-    def _coded(self, codes: NDArray[np.uint32], n_items: int, items: Coding) -> Keys:
+    def _coded(self, held: Contributions, items: Coding, n: int) -> Keys:
         """Codes of combinations, of those of the items that they are of."""
-        columns = zip(codes, self.items, strict=True)
-        return reduce(join, (Keys(of, n_items, _Called(items, name)) for of, name in columns))
+        codings = [_Called(items, name) for name in self.items]
+        return join_pieces(combined(held, self._together.of), codings, held.n_items, n)
 
 
 @dataclass(frozen=True)
@@ -93,8 +122,8 @@ class _Called:
         return self.coding.find(values)
 
 
-def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
-    """The same, the items of each row rising: their codes may rise by the order of rows."""
+def in_order(rows: pl.DataFrame) -> pl.DataFrame:
+    """The same, the items of each row rising by value, as codes need not."""
     import polars as pl
 
     rising = pl.concat_list(pl.all()).list.sort().list.to_struct(fields=rows.columns)

@@ -20,7 +20,7 @@ from shortlist.engines._table_engine import (
     with_known,
 )
 from shortlist.engines.engine import ShownEvidence
-from shortlist.engines.items_together import ItemsTogether
+from shortlist.engines.items_together import Combinations, ItemsTogether
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.evidence import (
     GroupedSets,
@@ -80,9 +80,9 @@ class RowsInMemory(UsersInMemory):
         n_by = len(table.items) - len(self._table.items)
         return self._grouped.setdefault(tuple(table.items)[:n_by], RowsInGroups(table, n_by))
 
-    def together(self, of: int, most: int) -> ItemsTogether:
+    def together(self, together: Combinations) -> ItemsTogether:
         """What users hold together of the same rows, read once for both; see `ItemsTogether`."""
-        return ItemsTogether(self._table, self._held, of, most)
+        return ItemsTogether(self._table, self._held, together)
 
     def of_items(self, public: pl.DataFrame) -> RowsInMemory:
         """The same rows, read once for both, where everybody knows the items that count."""

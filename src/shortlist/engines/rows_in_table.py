@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,6 +20,12 @@ from shortlist.engines._table_engine import (
 )
 from shortlist.engines.amounts_in_memory import AmountsInMemory, shown_amounts
 from shortlist.engines.engine import Engine, ShownEvidence
+from shortlist.engines.items_together import (
+    BYTES_A_COMBINATION,
+    Combinations,
+    ItemsTogether,
+    in_order,
+)
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups, RowsInMemory
 from shortlist.engines.tables._amounts_in_table import AmountsInTable, require_alike
@@ -28,7 +35,7 @@ from shortlist.engines.tables._filters_in_table import filtered
 from shortlist.engines.tables._groups_in_table import GroupsInTable
 from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_from_rows import ItemsInEngine, read_sets
-from shortlist.engines.tables._sets_in_table import SetsInTable, rehearse
+from shortlist.engines.tables._sets_in_table import SetsInTable, held_together, rehearse
 from shortlist.engines.tables.which_engine import table_in_engine
 from shortlist.errors import Words
 from shortlist.evidence import Contributions, KeyedPairs, Wants
@@ -43,6 +50,9 @@ if TYPE_CHECKING:
     from shortlist.table.amounts import Amounts
 
 
+_BYTES_A_ROW = 8  # of short integers; of other keys it is more
+
+
 class _UsersInEngine(Engine):
     """A table in an engine, whose first column says the user: read anew for each question, once.
 
@@ -51,6 +61,8 @@ class _UsersInEngine(Engine):
     """
 
     items_are_public = False
+    items: Mapping[str, pl.DataType]
+    _memory = 0  # that a fetched row takes beyond what is usual, in its own bytes
 
     def __init__(
         self,
@@ -101,7 +113,7 @@ class _UsersInEngine(Engine):
     def check(self, wants: Wants) -> None:
         """Ask the question of no rows."""
         bounds = wants.bound is not None or bool(self.by) or not self.items_are_public
-        rehearse(self._in_engine, self.columns, self._read, bounds=bounds)
+        rehearse(self._in_engine, self.items, self._read, bounds=bounds)
 
     def _read(self, in_engine: TableInEngine, scratch: Scratch) -> SetsInTable:
         """Who holds what, of some rows of the table."""
@@ -119,7 +131,7 @@ class _UsersInEngine(Engine):
     def _fetched_rows(self) -> Arrow | None:
         amounts = self._table.amounts
         numbers = [] if amounts is None else [amounts.column]
-        return self._in_engine.fetched(list(self.columns), numbers)
+        return self._in_engine.fetched(list(self.columns), numbers, self._memory)
 
     def _of(self, rows: Arrow) -> Engine:
         """The same of rows that were fetched."""
@@ -163,7 +175,7 @@ class RowsInTable(_UsersInEngine):
         in_engine = _in_engine(table)
         may_fetch &= in_engine.dialect.is_in_process
         super().__init__(table, in_engine, public, by, known=known, may_fetch=may_fetch)
-        self._fetched = RowsInMemory(table, public, known)
+        self._fetched: RowsInMemory | ItemsTogether = RowsInMemory(table, public, known)
         self.items_are_public = public is not None
         self.n_items = self._fetched.n_items
         # Who holds what leaves an engine only where that was asked for, by `pull=True`.
@@ -214,6 +226,10 @@ class RowsInTable(_UsersInEngine):
         """The items that everybody knows, of which no others count; None where they are private."""
         return self._public
 
+    def together(self, together: Combinations) -> TogetherInTable:
+        """What users hold together of the same rows; see `TogetherInTable`."""
+        return TogetherInTable(self._table, together, may_fetch=self._may_fetch)
+
     def in_groups(self, lists: KnownInGroups) -> GroupedTable:
         """The same rows, each item in its group, by which groups and items everybody knows."""
         return GroupedTable(
@@ -252,6 +268,46 @@ class RowsInTable(_UsersInEngine):
             if wants.bound is not None:
                 held = held.bounded(wants.bound, draws)
             yield shown_of(held, items, wants, self._public)
+
+
+class TogetherInTable(RowsInTable):
+    """Who holds which pairs, or triples, of items, by a join of users' sets with themselves.
+
+    As `ItemsTogether`, of a user who holds more items than count, those of the smallest hash count.
+    """
+
+    def __init__(self, table: SensitiveTable, together: Combinations, *, may_fetch: bool) -> None:
+        super().__init__(table, None, may_fetch=may_fetch)
+        self.items = together.columns(table.items)
+        self._together = together
+        self._memory = math.ceil(together.most_for_an_item * BYTES_A_COMBINATION / _BYTES_A_ROW)
+        self._fetched = RowsInMemory(table, None).together(together)
+        self.can_show = self._fetched.can_show
+
+    def about(self) -> dict[str, object]:
+        return {**super().about(), **self._together.about()}
+
+    @property
+    def counts_in_part(self) -> bool:
+        return True
+
+    def _in_memory(self, table: SensitiveTable) -> Engine:
+        return RowsInMemory(table, None).together(self._together)
+
+    def _read(self, in_engine: TableInEngine, scratch: Scratch) -> SetsInTable:
+        return held_together(super()._read(in_engine, scratch), self._together.of)
+
+    @contextmanager
+    def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
+        """Show of each user at most `wants.bound` combinations, if there is a bound."""
+        with self._in_engine.asking() as scratch:
+            items = super()._read(self._in_engine, scratch)
+            items = items.bounded(self._together.most_items, draws)
+            held = held_together(items, self._together.of)
+            if wants.bound is not None:
+                held = held.bounded(wants.bound, draws)
+            coding = ItemsInEngine(held.values.numbered, self.items, scratch)
+            yield ShownEvidence(held.shown_as(wants), lambda places: in_order(coding.take(places)))
 
 
 class GroupedTable(_UsersInEngine):

@@ -462,17 +462,18 @@ class Pairs(Source):
     def together(self, of: int) -> HeldTogether:
         """The same rows, where an item is a pair, or a triple, of items that one user holds.
 
-        The rows are read once for all. If a user holds more than 2,000 pairs, a uniformly random
-        2,000 of them count, drawn anew for each question. With `max_items_per_user` it is as many
-        as a user with that many items holds. So each count is a clipped one. All pairs that count
-        are held in memory, at 30 to 100 bytes each.
+        All pairs of a user's items count, which are 2,016 of 64 items. If a user holds more than
+        64, those of a uniformly random 64 count, drawn anew for each question; for triples it is 24
+        items, which hold 2,024; or `max_items_per_user` items, if it was given. So each count is a
+        clipped one. In memory a pair takes 10 to 140 bytes; where that may not hold them, DuckDB
+        adds up pairs of its rows by itself.
 
         Args:
             of: 2 for pairs, 3 for triples.
 
         Raises:
-            InputError: It is neither; or public or known items were given, an item is made of
-                several columns, or the rows stay in an engine.
+            InputError: It is neither; or public or known items were given, or an item is made of
+                several columns.
         """
         if not _counts_users(self._rows):
             raise InputError(

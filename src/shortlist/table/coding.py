@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shortlist import kernels
 from shortlist.errors import InputError
 from shortlist.table.key_types import fits_numpy, is_of_categories
-from shortlist.table.keys import CodedPairs, Distinct, Keys, Offsets, RawKeys, values_of
+from shortlist.table.keys import CodedPairs, Coding, Distinct, Keys, Offsets, RawKeys, values_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,12 +74,49 @@ def join(left: Keys, right: Keys) -> Keys:
     coder = IntegerCoder(pl.Series("pair", dtype=pl.UInt64), len(left.codes))
     for start in range(0, len(left.codes), _PIECE):
         here = slice(start, start + _PIECE)
-        # Two sizes below 2^32 multiply within 64 bits.
-        numbers = left.codes[here] * np.uint64(right.size) + right.codes[here]
+        numbers = _pair_numbers(left.codes[here], right.codes[here], right.size)
         coder.append(pl.Series("pair", numbers))
     pairs: Keys = coder.keys()
     coding = CodedPairs(left.coding, right.coding, right.size, pairs.coding)
     return Keys(pairs.codes, pairs.size, coding)
+
+
+def join_pieces(
+    pieces: Iterable[NDArray[np.uint32]], codings: Sequence[Coding], size: int, n_rows: int
+) -> Keys:
+    """As `join`, of columns of the same values, a piece at a time: never are all held unjoined.
+
+    Args:
+        pieces: Codes below `size`: shape (columns, rows).
+        codings: What the codes of each column stand for.
+        size: How many codes there are in a column.
+        n_rows: How many rows all pieces have.
+    """
+    import polars as pl
+
+    *tables, _ = (HashTable() for _ in codings[1:])
+    like = pl.Series("pair", dtype=pl.UInt64)
+    coder = IntegerCoder(like, n_rows)
+    for first, *columns, last in pieces:
+        codes = first
+        for table, column in zip(tables, columns, strict=True):
+            numbers = _pair_numbers(codes, column, size)
+            codes = np.empty_like(column)
+            table.look_up(numbers, codes)
+        coder.append(pl.Series("pair", _pair_numbers(codes, last, size)))
+    known = [Distinct(values_of(like, table.keys)) for table in tables]
+    joined: Keys = coder.keys()
+    coding = codings[0]
+    for other, pairs in zip(codings[1:], [*known, joined.coding], strict=True):
+        coding = CodedPairs(coding, other, size, pairs)
+    return Keys(joined.codes, joined.size, coding)
+
+
+def _pair_numbers(
+    left: NDArray[np.uint32], right: NDArray[np.uint32], size: int
+) -> NDArray[np.uint64]:
+    """One number for each two codes: two sizes below 2^32 multiply within 64 bits."""
+    return left * np.uint64(size) + right
 
 
 def code_each(

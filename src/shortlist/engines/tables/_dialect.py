@@ -326,15 +326,22 @@ class TableInEngine(NamedTuple):
         dialect = self.dialect
         return f"users are bounded in {dialect.name}, by {dialect.hash} of a fresh key"
 
-    def fetched(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> Arrow | None:
+    def fetched(
+        self, columns: Sequence[str], numbers: Sequence[str] = (), more: int = 0
+    ) -> Arrow | None:
         """These columns as keys, and numbers as floats, in memory; None where that holds them not.
 
         How many rows there are is private, and so is which of both it is.
+
+        Args:
+            columns: Of keys.
+            numbers: Columns of numbers.
+            more: How many times its bytes a row takes further on, beyond what is usual.
         """
         keys = self.rows.select(*columns)
         with self.asking() as scratch:
             require_identified(keys, scratch)
-            room = available_memory() // _MEMORY_OF_FETCHED
+            room = available_memory() // (_MEMORY_OF_FETCHED + more)
             keys = identified(self.rows.select(*columns, *numbers), self.dialect, numbers)
             return scratch.asked(lambda: self.dialect.fetch_within(keys, room))
 

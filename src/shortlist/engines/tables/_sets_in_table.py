@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from shortlist.engines.tables._expressions import (
     VALUE,
     Expression,
     Key,
+    item_columns,
     total,
     united,
 )
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
 _VALUES_OF_HALF_A_KEY = 2**62
 _WEIGHT = "w"
+_OTHER = "other"
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +233,35 @@ class SetsInTable(UserSets):
         return UnreachedInTable.of(self.among(domain))
 
 
+def held_together(held: SetsInTable, of: int) -> SetsInTable:
+    """The combinations of their items that users hold, which rise by value."""
+    scratch, (name,) = held.scratch, held.values.columns
+    sets = scratch.keep(held.values.sets.select(USER, VALUE, name, SIZE))
+    places = item_columns(of)
+    size = number_of_combinations(sets[SIZE], of)
+    rows = sets.select(USER, VALUE, **{SIZE: size, places[0]: sets[name]})
+    for former, place in pairwise(places):
+        others = sets.view().select(**{_OTHER: USER, place: name})
+        both = [rows[USER] == others[_OTHER], rows[former] < others[place]]
+        rows = rows.join(others, both).drop(_OTHER)
+    users = sets.group_by(USER).agg(**{SIZE: size.max()})
+    users = users.filter(users[SIZE] > 0)
+    counted = rows.group_by(places).agg(**{HOLDERS: rows.count()})
+    together = SetsRead(
+        NumberedItems(counted, places, scratch),
+        find_sets=lambda: (rows,),
+        find_pairs=lambda: scratch.keep(together.coded(rows)),
+        find_users=lambda: users,
+    )
+    return SetsInTable(together, scratch)
+
+
+def number_of_combinations(size: Expression, of: int) -> Expression:
+    """How many there are of so many items: each division leaves no rest."""
+    sizes = size.cast("int64")
+    return reduce(lambda n, place: n * (sizes - place) // (place + 1), range(of), sizes * 0 + 1)
+
+
 def _clipped(users: Ints, bound: int) -> Ints:
     """How many users are of each size, where those of more than the bound keep as many as it."""
     sizes = np.arange(len(users))
@@ -325,13 +357,13 @@ Read = Callable[["TableInEngine", Scratch], SetsInTable]
 
 
 def rehearse(
-    table: TableInEngine, columns: Mapping[str, pl.DataType], read: Read, *, bounds: bool
+    table: TableInEngine, items: Mapping[str, pl.DataType], read: Read, *, bounds: bool
 ) -> None:
     """Ask what a question asks, of no rows; once more where a lost connection was opened anew.
 
     Args:
         table: Where the rows are.
-        columns: The types of the columns: the user's, and those of an item.
+        items: The columns of an item, and their types.
         read: What reads sets from them.
         bounds: Whether users will be bounded there.
 
@@ -339,25 +371,23 @@ def rehearse(
         InputError: The engine lacks something, or does not answer.
     """
     try:
-        _asked_of_nothing(table, columns, read, bounds=bounds)
+        _asked_of_nothing(table, items, read, bounds=bounds)
     except InputError as error:
         if not attempt(lambda: reopened_if_lost(table.held), error):
             raise
-        _asked_of_nothing(table, columns, read, bounds=bounds)
+        _asked_of_nothing(table, items, read, bounds=bounds)
 
 
 def _asked_of_nothing(
-    table: TableInEngine, columns: Mapping[str, pl.DataType], read: Read, *, bounds: bool
+    table: TableInEngine, items: Mapping[str, pl.DataType], read: Read, *, bounds: bool
 ) -> None:
     """Temporary tables are made and filled, users bounded, and items fetched; there are none."""
     import ibis
 
-    _, *names = columns
     nothing = table.rows.filter(ibis.literal(value=False))  # which no engine reads a row for
     with table.asking() as scratch:
         held = read(table._replace(rows=nothing), scratch)
         if bounds:
             held = held.bounded_by(1, (0, 0))
         held.users_of_size()
-        types = {name: columns[name] for name in names}
-        ItemsInEngine(held.values.numbered, types, scratch).take(np.empty(0, np.int64))
+        ItemsInEngine(held.values.numbered, items, scratch).take(np.empty(0, np.int64))
