@@ -67,7 +67,7 @@ class AdaptiveGaussianPeeling(Mechanism):
     epsilon: Epsilon
     delta: DeltaAboveZero
     max_items_per_user: Whole
-    discovery_share: Share = 0.5
+    discovery_share: Share = 0.6
     rounds: Rounds = 6
     accounting: Accounting = Accounting.EXACT
     design: SearchDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
