@@ -204,7 +204,11 @@ class Plan:
         left = [self.budget.explain(self, face)] if isinstance(self.budget, Ledger) else []
         known = self.mechanism.explain_known() if self.engine.n_known else []
         rows = [f"Only rows count where {intact(self.about.where)}."] if self.about.where else []
-        rows += [] if self.engine.amounts is None else self.engine.amounts.explained()
+        rows += (
+            []
+            if self.engine.amounts is None
+            else self.engine.amounts.explained(in_groups=bool(self.engine.by))
+        )
         items = [f"Items are {self.about.items}."] if self.about.items else []
         return "\n".join([self._price(), *left, *rows, *items, *self.mechanism.explain(), *known])
 

@@ -33,7 +33,7 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
-from shortlist.mechanisms.wrappers import AskedFor, NoisyCounts, answering_in_groups
+from shortlist.mechanisms.wrappers import AskedFor, EachGroup, NoisyCounts, answering_in_groups
 from shortlist.mechanisms.wrappers.noisy_counts import MOST_SD_OF_AMOUNTS
 from shortlist.parameters import Option, require_delta
 from shortlist.questions import (
@@ -206,11 +206,12 @@ def _require_amounts(chosen: Mechanism, question: Question) -> None:
             "omit it, or {noisy_counts}",
             given={"mechanism": ...},
         )
-    if isinstance(chosen, NoisyCounts) and chosen.count_sd > MOST_SD_OF_AMOUNTS:
+    around = chosen.selection if isinstance(chosen, EachGroup) else chosen
+    if isinstance(around, NoisyCounts) and around.count_sd > MOST_SD_OF_AMOUNTS:
         raise InputError(
             "so small that the amounts would be all noise",
             "give more, or omit it",
-            given={"count_share": chosen.count_share},
+            given={"count_share": around.count_share},
         )
 
 
@@ -226,9 +227,9 @@ def _groups_per_user(
 
 
 def _in_each_group(kind: type[Mechanism], question: Question, engine: Engine) -> bool:
-    """Whether it looks at what users hold in each group by itself."""
-    sets = issubclass(kind.evidence, UserSets) and isinstance(question, HittingSet)
-    return sets and UserGroups in engine.can_show
+    """Whether it looks at what users hold, or spent, in each group by itself."""
+    by_itself = isinstance(question, HittingSet) or engine.amounts is not None
+    return by_itself and issubclass(kind.evidence, UserSets) and UserGroups in engine.can_show
 
 
 def _most_pairs(engine: Engine, bounds: Bounds) -> int | None:
@@ -257,8 +258,11 @@ def default_mechanism(
     Raises:
         InputError: Nothing does.
     """
+    shown = engine.can_show[0]
+    if shown is UserGroups and engine.amounts is not None:
+        shown = UserSets  # of each group by itself
     for kind in type(question).__mro__:
-        if name := _DEFAULTS.get((kind, engine.can_show[0])):
+        if name := _DEFAULTS.get((kind, shown)):
             found: type[Mechanism] = getattr(mechanisms, name)
             other = _instead(name, bounds.get("max_items_per_user"), in_order=question.in_order)
             instead: type[Mechanism] = getattr(mechanisms, other)

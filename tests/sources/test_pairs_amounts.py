@@ -15,6 +15,7 @@ from shortlist.mechanisms import (
     AdaptiveTopK,
     LimitedDomain,
     OneShotLaplace,
+    PerGroup,
 )
 
 HUGE = {"epsilon": 1e4, "delta": 1e-6}
@@ -32,6 +33,7 @@ SPENT = [
     (4, "Kim", -5.0),
 ]
 ROWS = pl.DataFrame(SPENT, schema=["user", "title", "minutes"], orient="row", strict=False)
+LANDS = ROWS.with_columns(land=pl.lit("NO"))
 SUMS = {"Dune": 300 * 50.0, "Emma": 400 * 3.0, "Kim": 249.0, "Ulysses": 50.0}
 
 
@@ -127,9 +129,27 @@ REFUSED = {
     "domain": (lambda s: s.domain(**PRICE), ["domain: sums of amount", "omit amount"]),
     "hitting set": (lambda s: s.hitting_set(2, **PRICE), ["hitting-set: sums of amount"]),
     "user counts": (lambda s: s.user_counts(TITLES, epsilon=1.0), ["user-counts: sums of"]),
-    "groups": (
+    "groups of amounts": (
         lambda s: s.top_k(2, by="minutes", **PRICE),
-        ["amount ranks one list of all items", "pairs of a group and an item"],
+        ['amount="minutes" and by="minutes" are the same column'],
+    ),
+    "groups' own items": (
+        lambda s: s.top_k(2, by="land", group_items=sl.GroupItems.OWN, **PRICE),
+        ["group_items: with amount", "max_groups_per_user"],
+    ),
+    "all groups together": (
+        lambda s: s.top_k(2, by="land", mechanism=PerGroup, **PRICE),
+        ["mechanism=PerGroup", "does not look at what they spent"],
+    ),
+    "a domain by group": (
+        lambda s: s.domain(by="land", **PRICE),
+        ["domain: sums of amount", "omit amount"],
+    ),
+    "noise alone in groups": (
+        lambda s: s.of_items(TITLES).top_k(
+            2, by="land", public_groups=["NO"], count_share=1e-6, noisy_counts=True, epsilon=1e-3
+        ),
+        ["count_share", "all noise"],
     ),
     "pairs": (lambda s: s.together(2), ["amount ranks items that stand alone"]),
     "a series": (lambda s: s.for_series(), ["amount: a series lists items by who holds them"]),
@@ -163,7 +183,7 @@ def test_what_is_not_of_amounts_is_refused_before_a_row_is_read(what, tmp_path):
     ask, said = REFUSED[what]
     budget = created(tmp_path / "plays.budget", epsilon=9.0, delta=1e-3)
     before = budget.to_csv()
-    refusal(lambda: ask(source(budget=budget)), *said)
+    refusal(lambda: ask(source(LANDS, budget=budget)), *said)
     assert budget.to_csv() == before
 
 
@@ -188,3 +208,58 @@ def test_pairs_of_columns_are_ranked_by_amounts():
     found = seeded(source(rows, item=["place", "title"]), 2, noisy_counts=True).to_polars()
     assert set(zip(found["place"], found["title"], strict=True)) == {(0, "Dune"), (1, "Dune")}
     assert found["amount"].to_list() == pytest.approx([7500, 7500], abs=5)
+
+
+IN_LANDS = pl.DataFrame(
+    [
+        *((user, land, "Emma", 3.0) for user in range(400) for land in ("NO", "SE")),
+        *((user, "NO", "Dune", 30.0) for user in range(300) for _ in range(2)),
+        *((user, "SE", "Dune", 1.0) for user in range(300)),
+        (0, "NO", "Kim", 1e9),
+    ],
+    schema=["user", "land", "title", "minutes"],
+    orient="row",
+)
+SUMS_IN_LANDS = {"NO": {"Dune": 15_000, "Emma": 1_200}, "SE": {"Emma": 1_200, "Dune": 300}}
+
+
+def in_lands(asked, k=2, **more):
+    given = {"by": "land", "max_groups_per_user": 2, "noisy_counts": True} | HUGE | more
+    return asked.top_k(k, **given, random=SeededBits(1))
+
+
+@pytest.mark.parametrize("groups", [None, ["NO", "SE", "DK"]])
+@pytest.mark.parametrize("titles", [None, ["Emma", "Dune"]])
+def test_each_group_is_ranked_by_what_was_spent_there(groups, titles):
+    if titles is not None and groups is None:
+        refusal(lambda: in_lands(source(IN_LANDS, public_items=titles)), "public, too")
+        return
+    asked = source(IN_LANDS, public_items=titles)
+    found = in_lands(asked, public_groups=groups).to_polars()
+    for land, sums in SUMS_IN_LANDS.items():
+        own = found.filter(pl.col("land") == land)
+        assert own["title"].to_list() == list(sums)
+        assert own["amount"].to_list() == pytest.approx(list(sums.values()), abs=10)
+    assert set(found["land"]) == {"NO", "SE"} | ({"DK"} if titles else set())
+
+
+def test_a_user_has_sums_in_so_many_groups_and_no_more():
+    """Everybody is in both lands: in one alone, what all count there adds up to half."""
+    asked = source(IN_LANDS, public_items=["Emma"])
+    found = in_lands(asked, 1, public_groups=["NO", "SE"], max_groups_per_user=1).to_polars()
+    assert found["amount"].sum() == pytest.approx(1_200, abs=10)
+    assert found["amount"].min() > 400
+
+
+def test_amounts_in_groups_are_those_of_rows_that_count():
+    """Planted elsewhere: a filter that comes after users are bounded leaves fewer sums."""
+    asked = source(IN_LANDS, public_items=["Emma"], where="land = 'NO'")
+    found = in_lands(asked, 1, public_groups=["NO", "SE"], max_groups_per_user=1).to_polars()
+    amounts = dict(found.select("land", "amount").iter_rows())
+    assert amounts == {"NO": pytest.approx(1_200, abs=10), "SE": pytest.approx(0, abs=10)}
+
+
+def test_a_plan_says_that_sums_are_of_each_group():
+    told = source(IN_LANDS).grouped("land").plan(sl.TopK(2), **PRICE).explain()
+    assert "In each group a user has sums of the rows there, each up to the cap." in told
+    assert source(IN_LANDS).grouped("land").default_for(sl.TopK(2)) is AdaptiveGaussianPeeling

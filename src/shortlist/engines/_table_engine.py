@@ -19,6 +19,7 @@ from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.tables.which_engine import is_in_engine, table_in_engine
 from shortlist.errors import InputError
 from shortlist.evidence import (
+    GroupedAmounts,
     GroupedCounts,
     GroupedSets,
     PublicCounts,
@@ -271,7 +272,7 @@ def require_whole_groups(wants: Wants) -> None:
 
 
 def shown_in_groups(
-    sets: GroupedSets | GroupsInTable,
+    sets: GroupedSets | GroupedAmounts | GroupsInTable,
     groups: Coding,
     items: Coding,
     lists: KnownInGroups,
@@ -312,12 +313,12 @@ def shown_in_groups(
 
 
 def _counted_in_groups(
-    held: UserGroups, codes: Ints, groups: pl.DataFrame, listed: pl.DataFrame, wants: Wants
+    sets: UserGroups, codes: Ints, groups: pl.DataFrame, listed: pl.DataFrame, wants: Wants
 ) -> ShownEvidence:
     """How many users hold each item of a list in each group of another.
 
     Args:
-        held: Users' sets in these groups, in no more than are wanted.
+        sets: Users' sets in these groups, in no more than are wanted.
         codes: Of the items, -1 for one that nobody holds.
         groups: The groups, one row each.
         listed: The items, likewise.
@@ -325,13 +326,15 @@ def _counted_in_groups(
     """
     n_groups, n_items = groups.height, listed.height
     assert wants.groups is not None  # noqa: S101 - the bound that was enforced
+    held = sets.among(np.arange(n_groups), codes)
     evidence = GroupedCounts(
-        held.among(np.arange(n_groups), codes).counts,
+        held.counts,
         np.arange(1, n_groups + 1) * n_items,
         PublicCounts,
         max_items_per_user=None,
         max_groups_per_user=wants.groups,
-        users=held.groups.recount().counts if wants.users else None,
+        users=sets.groups.recount().counts if wants.users else None,
+        unit=held.unit,
     )
     return ShownEvidence(evidence, _named_in_groups(groups, listed), n_groups * n_items)
 

@@ -11,7 +11,15 @@ import numpy as np
 from shortlist.draws import Draws
 from shortlist.engines._table_engine import Once, UsersInMemory
 from shortlist.engines.engine import ShownEvidence
-from shortlist.evidence import PrivateCounts, PublicCounts, UserAmounts, UserSets, Wants
+from shortlist.engines.rows_in_memory import InGroups, RowsInGroups
+from shortlist.evidence import (
+    GroupedAmounts,
+    PrivateCounts,
+    PublicCounts,
+    UserAmounts,
+    UserSets,
+    Wants,
+)
 from shortlist.table import SensitiveTable
 from shortlist.table.amounts import MOST
 from shortlist.table.keys import Coding
@@ -43,6 +51,21 @@ class AmountsInMemory(UsersInMemory):
         self.n_items = None if public is None else public.height
         self.can_show = (UserSets, PrivateCounts) if public is None else (PublicCounts,)
 
+    def grouped_by(self, names: object) -> AmountsInGroups:
+        """The rows with further columns, which say groups; read anew for them.
+
+        Raises:
+            InputError: A column is unknown, named twice, or of no usable type.
+        """
+        table = self._table.by(names)
+        return AmountsInGroups(table, len(table.items) - len(self._table.items))
+
+    @property
+    def listed(self) -> pl.DataFrame | None:
+        """The items that everybody knows, of which no others count; None where they are private."""
+        public: pl.DataFrame | None = self._public
+        return public
+
     def of_items(self, public: pl.DataFrame) -> AmountsInMemory:
         """The same rows, read once for both, where everybody knows the items that count."""
         return AmountsInMemory(self._table, public, self._held)
@@ -68,6 +91,20 @@ class AmountsInMemory(UsersInMemory):
             most=MOST,
         )
         return held, items.coding
+
+
+class AmountsInGroups(RowsInGroups):
+    """A table of users, groups, items and amounts, read once for all questions."""
+
+    def _read(self) -> InGroups:
+        users, groups, items, steps = self.table.grouped_amounts(len(self.by))
+        held = GroupedAmounts.of_rows(
+            *(users.codes, groups.codes, items.codes, steps),
+            n_groups=groups.size,
+            n_items=items.size,
+            most=MOST,
+        )
+        return InGroups(held, groups.coding, items.coding)
 
 
 def shown_amounts(

@@ -23,6 +23,7 @@ from shortlist.engines.engine import ShownEvidence
 from shortlist.engines.items_together import Combinations, ItemsTogether
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.evidence import (
+    GroupedAmounts,
     GroupedSets,
     KeyedPairs,
     PrivateCounts,
@@ -129,10 +130,10 @@ def _by_no_position(_: Ints) -> pl.DataFrame:
     raise ValueError("pairs by their values have no positions.")
 
 
-class _GroupsAndItems(NamedTuple):
-    """Who holds what, in which group, and what the codes stand for."""
+class InGroups(NamedTuple):
+    """Who holds what, or spent what, in which group, and what the codes stand for."""
 
-    sets: GroupedSets
+    sets: GroupedSets | GroupedAmounts
     groups: Coding
     items: Coding
 
@@ -169,17 +170,18 @@ class RowsInGroups:
         """An engine where an item is a pair of a group and an item."""
         return PairRows(self)
 
-    def _read(self) -> _GroupsAndItems:
+    def _read(self) -> InGroups:
         users, groups, items = self.table.grouped(self._n_by)
         codings = groups.coding, items.coding
         codes, pairing = _paired(groups, items)
         del groups, items  # frees codes before memory for the sets is taken
         buckets = Buckets.of_rows(users.codes, codes, users.size)
         del users, codes
-        return _GroupsAndItems(GroupedSets.of_buckets(buckets, pairing), *codings)
+        return InGroups(GroupedSets.of_buckets(buckets, pairing), *codings)
 
     def _join(self) -> tuple[Contributions, Keys]:
         sets, of_groups, of_items = self.held()
+        assert isinstance(sets, GroupedSets)  # noqa: S101 - of amounts, nobody asks for pairs
         parts = sets.parts
         of_rows = np.repeat(sets.groups.items, parts.sizes)
         pairs = join(
@@ -231,7 +233,7 @@ class GroupedRows(UsersInMemory):
             lists: What everybody knows of groups and items.
         """
         super().__init__(rows.table, lists.groups, rows.held, lists.known)
-        self.by, self._lists = rows.by, lists
+        self.by, self.amounts, self._lists = rows.by, rows.table.amounts, lists
         self.items_are_public, self.n_items = lists.listed is not None, lists.n_items
         self.can_show = lists.can_show
 
@@ -244,5 +246,5 @@ class GroupedRows(UsersInMemory):
     @contextmanager
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """Show of each user at most `wants.groups` groups, if there is such a bound."""
-        held: _GroupsAndItems = self._held()
+        held: InGroups = self._held()
         yield shown_in_groups(*held, self._lists, wants, draws)

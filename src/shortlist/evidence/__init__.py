@@ -9,6 +9,7 @@ from shortlist.evidence.counts_and_weights import (
     WeighedItems,
     WeightedHistogram,
 )
+from shortlist.evidence.grouped_amounts import GroupedAmounts
 from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.evidence.keyed_pairs import KeyedPairs
 from shortlist.evidence.outcomes import Outcomes, Wins
@@ -20,6 +21,7 @@ from shortlist.evidence.wants import Wants
 
 __all__ = [
     "Contributions",
+    "GroupedAmounts",
     "GroupedCounts",
     "GroupedSets",
     "ItemsBelowThreshold",

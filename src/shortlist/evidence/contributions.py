@@ -120,7 +120,8 @@ class Contributions(UserSets):
         kept = self.kept_by(kernel, self.sizes, self.items, len(codes))
         asked = self.known is not None or self.whole is not None
         counts = np.append(self.counts, 0)[codes] if asked else None
-        return replace(kept, known=counts, max_items_per_user=self.max_items_per_user)
+        bound, unit = self.max_items_per_user, self.unit
+        return replace(kept, known=counts, max_items_per_user=bound, unit=unit)
 
     @classmethod
     def kept_by(

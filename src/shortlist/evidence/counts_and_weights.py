@@ -158,6 +158,7 @@ class GroupedCounts:
         max_groups_per_user: In how many groups one user is, as was promised.
         users: How many users are in each group, whatever they hold there, shape (n_groups,); None
             where that was not wanted.
+        unit: As of `PublicCounts`.
     """
 
     counts: Ints
@@ -166,6 +167,7 @@ class GroupedCounts:
     max_items_per_user: int | None
     max_groups_per_user: int
     users: Ints | None = None
+    unit: float = 1.0
 
     @classmethod
     def of_rows(
@@ -194,6 +196,7 @@ class GroupedCounts:
         for group, (start, end) in enumerate(pairwise([0, *self.ends.tolist()])):
             counts, bound = self.counts[start:end], self.max_items_per_user
             if self.users is None:
-                yield start, self.kind(counts, bound)
+                yield start, self.kind(counts, bound, unit=self.unit)
             else:
-                yield start, PublicCounts(counts, bound, int(self.users[group]))
+                users = int(self.users[group])
+                yield start, PublicCounts(counts, bound, users, self.unit)

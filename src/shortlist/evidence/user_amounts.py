@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Draws, Ints
 from shortlist.evidence.contributions import Contributions
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,7 @@ class UserAmounts:
             n_items: How many codes of items there are.
             most: The cap, in steps: a power of 2.
         """
-        import polars as pl
-
-        rows = pl.LazyFrame({"user": users, "item": items, "amount": steps})
-        sums = rows.group_by("user", "item").agg(pl.col("amount").sum().clip(upper_bound=most))
-        held = sums.filter(pl.col("amount") > 0).sort("user", "item").collect()
+        held = summed({"user": users, "item": items}, steps, most)
         sizes = held["user"].rle().struct.field("len").to_numpy().astype(np.int64)
         of_pairs = held["item"].to_numpy().astype(np.uint32)
         amounts = held["amount"].to_numpy()
@@ -57,7 +58,7 @@ class UserAmounts:
             sizes,
             of_pairs,
             n_items,
-            known=_added_up(of_pairs, amounts, n_items),
+            known=added_up(of_pairs, amounts, n_items),
             unit=1 / most,
         )
         return cls(sets, amounts)
@@ -72,10 +73,22 @@ class UserAmounts:
         n = len(self.amounts)
         pairs = replace(self.sets, items=np.arange(n, dtype=np.uint32), n_items=n, known=None)
         kept = pairs.bounded(max_items_per_user, draws).listed()
-        return _added_up(self.sets.items[kept], self.amounts[kept], self.sets.n_items)
+        return added_up(self.sets.items[kept], self.amounts[kept], self.sets.n_items)
 
 
-def _added_up(items: NDArray[np.uint32], amounts: Ints, n_items: int) -> Ints:
+def summed(keys: Mapping[str, NDArray[np.integer]], steps: Ints, most: int) -> pl.DataFrame:
+    """The rows of equal keys added up, and then clamped, in the order of the keys: `amount`.
+
+    What is 0 or less is left out.
+    """
+    import polars as pl
+
+    rows = pl.LazyFrame({**keys, "amount": steps})
+    sums = rows.group_by(*keys).agg(pl.col("amount").sum().clip(upper_bound=most))
+    return sums.filter(pl.col("amount") > 0).sort(*keys).collect()
+
+
+def added_up(items: NDArray[np.integer], amounts: Ints, n_items: int) -> Ints:
     """The sum of each item. It is exact: 2^30 users of 2^20 steps each fit 64 bits."""
     sums = np.zeros(n_items, np.int64)
     np.add.at(sums, items, amounts)

@@ -25,6 +25,7 @@ from shortlist.release.loading import load
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources._asking import Terms, takes
 from shortlist.sources._held_together import HeldTogether
+from shortlist.sources._of_amounts import of_known, require_groups, require_ranking
 from shortlist.sources.pairs_in_groups import Groups
 from shortlist.sources.source import Source, known_before, opened
 from shortlist.table import SensitiveTable, Writing, open_table
@@ -110,8 +111,9 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             them: by the sum over all users, of whom each counts from 0 up to `cap` for an item. Of
             rows of the same user and item the amounts are added up first, and sums below 0 count
             as 0. Rows without a finite amount are left out; in text, whatever is no number. For
-            `top_k` alone. DuckDB, PostgreSQL and Spark add up where the rows lie, to the same sums
-            as memory. None, the default, to count users.
+            `top_k` alone, also by group, where a user has a sum, and a cap, in each. DuckDB,
+            PostgreSQL and Spark add up where the rows lie, to the same sums as memory. None, the
+            default, to count users.
         cap: With `amount`: the most that one user counts for one item, in the same unit. Noise
             grows with it, and the sums of those who spent more are cut off at it. An amount enters
             rounded down to a whole number of steps, of which the cap has 2^20. Choose it without
@@ -195,7 +197,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         )
     if amounts is not None:
         if known is not None:
-            raise _of_known()
+            raise of_known()
         about = replace(about, amount=str(amounts))
     engine = _engine_of(checked, public, known, in_engine=in_engine, may_fetch=pull is None)
     return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users, about)
@@ -204,33 +206,6 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
 def _counts_users(rows: _Rows) -> TypeGuard[RowsInMemory | RowsInTable]:
     """Whether users are counted, and no amounts summed up."""
     return rows.amounts is None
-
-
-def _of_known() -> InputError:
-    return InputError(
-        "with {amount} no list says which of the private items are known",
-        "give the list by {public_items}, to rank its items alone; or omit it",
-        given={"known_items": ...},
-    )
-
-
-def _require_ranking(question: Question) -> None:
-    """Refuse what is asked of users, where their amounts are summed up."""
-    if not isinstance(question, TopK):
-        raise InputError(
-            "{question}: sums of {amount} rank items, and it asks who holds them",
-            "ask for {top_k}, or omit {amount}",
-            question=question.name,
-        )
-    if not question.ordered:
-        raise InputError(
-            "with {amount} a list has an order", "omit it, or {amount}", given={"ordered": False}
-        )
-    for name in ("min_users", "others"):
-        if value := getattr(question, name):
-            raise InputError(
-                "with {amount} no users are counted", "omit it, or {amount}", given={name: value}
-            )
 
 
 def _stays(table: SensitiveTable, *, pull: object) -> bool:
@@ -349,7 +324,7 @@ class Pairs(Source):
 
     def _engine_for(self, question: Question) -> Engine:
         if self._rows.amounts is not None:
-            _require_ranking(question)
+            require_ranking(question)
         return self._rows
 
     def with_max_items_per_user(self, max_items_per_user: int) -> Source:
@@ -416,16 +391,10 @@ class Pairs(Source):
         Raises:
             InputError: An argument cannot be used, or the items are public and the groups are not.
         """
-        if not _counts_users(self._rows):
-            raise InputError(
-                "{amount} ranks one list of all items, and not the items of groups",
-                "omit it, or omit {amount}; or name the columns of groups as further columns of an "
-                "{item}, to rank pairs of a group and an item",
-                given={"by": ...},
-            )
+        rows = self._grouped_rows(group_items)
         require_count("max_groups_per_user", max_groups_per_user)
         require_option(GroupItems, "group_items", group_items)
-        if group_items is GroupItems.OWN and self._rows.listed is not None:
+        if group_items is GroupItems.OWN and rows.listed is not None:
             raise InputError(
                 "a public item belongs to no group alone: each counts in every group",
                 "omit it",
@@ -437,7 +406,7 @@ class Pairs(Source):
                 "omit it, or omit {group_items}",
                 given={"max_groups_per_user": max_groups_per_user},
             )
-        if group_items is GroupItems.OWN and self._rows.known is not None:
+        if group_items is GroupItems.OWN and rows.known is not None:
             raise InputError(
                 "where items are the groups' own, pairs of a group and an item are found, and a "
                 "list of items names none",
@@ -448,15 +417,31 @@ class Pairs(Source):
         if group_items is GroupItems.SHARED:
             of_groups = {"max_groups_per_user": int(max_groups_per_user), **of_groups}
         return Groups(
-            self._rows.grouped_by(by),
+            rows.grouped_by(by),
             public_groups,
-            of_items=KnownInGroups(listed=self._rows.listed, known=self._rows.known),
+            of_items=KnownInGroups(listed=rows.listed, known=rows.known),
             protects=self._protects,
             assumes=self._assumes,
             bounds={**self._bounds, **of_groups},
             budget=self._budget,
             users=self._users,
             about=self._about,
+        )
+
+    def _grouped_rows(
+        self, group_items: GroupItems
+    ) -> RowsInMemory | RowsInTable | AmountsInMemory:
+        """The rows, of which columns of groups can be read, too."""
+        rows = self._rows
+        if rows.amounts is not None:
+            require_groups(group_items)
+        if rows.amounts is None or isinstance(rows, AmountsInMemory):
+            return rows
+        raise InputError(
+            "in an engine, amounts are not summed up by group",
+            "add {pull=True}, which fetches the rows; or omit {by}, and name the columns of groups "
+            "as further columns of an {item}, to rank pairs of a group and an item",
+            given={"by": ...},
         )
 
     def together(self, of: int) -> HeldTogether:

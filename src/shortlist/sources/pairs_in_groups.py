@@ -15,6 +15,7 @@ from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources._asking import Terms, takes
+from shortlist.sources._of_amounts import require_ranking
 from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
 from shortlist.table.public_items import open_public_groups
 
@@ -155,6 +156,8 @@ class Groups(Source):
 
     def _engine_for(self, question: Question) -> Engine:
         """A domain is one of pairs: no group needs to be looked at by itself."""
+        if self._engine.amounts is not None:
+            require_ranking(question)
         if isinstance(question, HittingSet):
             self._require_each_by_itself()
         if not isinstance(question, Domain):

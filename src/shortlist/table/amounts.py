@@ -68,7 +68,7 @@ class Amounts:
     def _written_cap(self) -> str:
         return f"{self.cap:,.15g}"
 
-    def explained(self) -> list[str]:
+    def explained(self, *, in_groups: bool) -> list[str]:
         """What counts, and what a count is where a mechanism speaks of users."""
         rows = (
             f"Items are ranked by sums of {self}. Rows without a finite amount are left out, and "
@@ -79,7 +79,8 @@ class Amounts:
             "cap counts as one person, and one who spent half as much as half a person. What is "
             "published is in the unit of the column, rounded far below its noise."
         )
-        return [rows, counts]
+        groups = "In each group a user has sums of the rows there, each up to the cap."
+        return [rows, groups, counts] if in_groups else [rows, counts]
 
     def json_values(self) -> dict[str, object]:
         """What is public of it, as a budget holds it."""

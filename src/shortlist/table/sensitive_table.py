@@ -115,8 +115,10 @@ class SensitiveTable(CheckedTable):
     def by(self, names: object) -> SensitiveTable:
         """The same table with these columns, of groups, as the first of its items' columns."""
         first, *items = self.columns
-        roles = check_roles(**{self.role: first}, by=names, item=items)
-        return SensitiveTable(self.parts, types_of(self.parts, roles), self.role, self.where)
+        spent = {} if self.amounts is None else {"amount": self.amounts.column}
+        roles = check_roles(**{self.role: first}, **spent, by=names, item=items)
+        types = types_of(self.parts, {n: role for n, role in roles.items() if role != "amount"})
+        return SensitiveTable(self.parts, types, self.role, self.where, self.amounts)
 
     def pairs(self) -> tuple[Keys | RawKeys, Keys]:
         """Read users and items, leave out rows with a null, and code both.
@@ -166,7 +168,7 @@ class SensitiveTable(CheckedTable):
         >>> table.with_amounts()[2]
         array([873])
         """
-        return self._attempt(self._spent)
+        return self._attempt(lambda: self._spent(slice(None)))
 
     def grouped(self, n_by: int) -> tuple[Keys | RawKeys, Keys, Keys]:
         """Read users, groups and items, as `pairs`: the first `n_by` item columns are of groups.
@@ -180,15 +182,19 @@ class SensitiveTable(CheckedTable):
         """
         return self._attempt(lambda: self._joined(slice(n_by), slice(n_by, None)))
 
+    def grouped_amounts(self, n_by: int) -> tuple[Keys | RawKeys, Keys, Keys, Ints]:
+        """Read users, groups, items and the steps of what was spent, as `with_amounts`."""
+        return self._attempt(lambda: self._spent(slice(n_by), slice(n_by, None)))
+
     def _joined(self, *parts: slice) -> tuple[Any, ...]:
         """The keys of users, and of each part of the item columns."""
         users, *items = self._coded()
         return users, *(reduce(join, items[part]) for part in parts)
 
-    def _spent(self) -> tuple[Keys | RawKeys, Keys, Ints]:
-        """The keys of users and of items, and the steps that each row has."""
+    def _spent(self, *parts: slice) -> tuple[Any, ...]:
+        """The keys of users, and of each part of the item columns; and the steps of each row."""
         users, *items, steps = self._coded()
-        return users, reduce(join, items), steps
+        return users, *(reduce(join, items[part]) for part in parts), steps
 
     def _coded(self) -> Iterator[Any]:
         in_parquet = all(part.kind == "Parquet" for part in self.parts)

@@ -10,6 +10,7 @@ from enum import Enum
 from shortlist.audit.universes.of_counts import (
     OfAmounts,
     OfCounts,
+    OfGroupedAmounts,
     OfGroupedCounts,
     OfPrivateAmounts,
     OfPrivateCounts,
@@ -22,6 +23,7 @@ from shortlist.audit.universes.of_outcomes import OfOutcomes
 from shortlist.audit.universes.of_user_sets import (
     OfContributions,
     OfGroupedSets,
+    OfGroupedSetsOfAmounts,
     OfKnownGroupedItems,
     OfKnownItems,
     OfSetsOfAmounts,
@@ -85,6 +87,8 @@ _UNIVERSES: dict[Look, dict[type, type[Universe]]] = {
         PublicCounts: OfAmounts,
         PrivateCounts: OfPrivateAmounts,
         UserSets: OfSetsOfAmounts,
+        GroupedCounts: OfGroupedAmounts,
+        UserGroups: OfGroupedSetsOfAmounts,
     },
 }
 

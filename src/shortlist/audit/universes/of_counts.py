@@ -287,8 +287,8 @@ class OfGroupedCounts(Universe):
 
     def _is_within(self, change: Data) -> bool:
         groups = [
-            len({pair % N_GROUPS for pair, by in enumerate(change) if by == step})
-            for step in (1, -1)
+            len({pair % N_GROUPS for pair, by in enumerate(change) if by * sign > 0})
+            for sign in (1, -1)
         ]
         return max(groups) <= self._most_groups
 
@@ -306,6 +306,23 @@ class OfGroupedCounts(Universe):
             max_items_per_user=self._bound,
             max_groups_per_user=self._most_groups,
         )
+
+
+class OfGroupedAmounts(OfGroupedCounts):
+    """Sums of what users spent on each item in each of two groups, of which one user adds up to 2.
+
+    A user has a sum in each group: what is spent in both counts twice, if both groups do.
+    """
+
+    sizes: ClassVar[dict[int, int]] = {1: 4, 2: 3, 4: 2}
+    quick_sizes: ClassVar[dict[int, int]] = {1: 3, 2: 2, 4: 1}
+    step = OfAmounts.step
+
+    def level(self, family: Sequence[Data]) -> float:
+        return super().level(family) / self.step
+
+    def evidence_of(self, data: Data) -> GroupedCounts:
+        return replace(super().evidence_of(data), unit=1 / self.step)
 
 
 class ScoresInMemory:

@@ -18,6 +18,7 @@ import numpy as np
 
 from shortlist.audit.universes.small_universe import N_GROUPS, Data, Universe, classes_of
 from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.grouped_amounts import GroupedAmounts
 from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.evidence.user_sets import UserGroups
 from shortlist.mechanisms.mechanism import Mechanism
@@ -297,6 +298,27 @@ class OfGroupedSets(OfContributions):
         pairs = self._sets_of(data, range(n_pairs))
         items = -(-n_pairs // N_GROUPS)
         return GroupedSets.of_pairs(pairs, codes % N_GROUPS, codes // N_GROUPS, N_GROUPS, items)
+
+
+class OfGroupedSetsOfAmounts(OfGroupedSets):
+    """The same with amounts: 2 on an item that a user holds alone in its group, else 1 on each."""
+
+    step = 2
+    sizes = OfGroupedSets.quick_sizes
+
+    def evidence_of(self, data: Data) -> GroupedAmounts:  # type: ignore[override]
+        held = super().evidence_of(data)
+        sets, parts = held.groups, held.parts
+        users = np.repeat(np.arange(len(sets.sizes)), sets.sizes)
+        columns = (np.repeat(column, parts.sizes) for column in (users, sets.listed(), parts.sizes))
+        of_users, of_groups, sizes = (column.astype(np.int64) for column in columns)
+        spent = np.where(sizes == 1, self.step, 1).astype(np.int64)
+        return GroupedAmounts.of_rows(
+            *(of_users, of_groups, parts.listed(), spent),
+            n_groups=held.n_groups,
+            n_items=held.n_items,
+            most=self.step,
+        )
 
 
 class OfKnownGroupedItems(OfGroupedSets):

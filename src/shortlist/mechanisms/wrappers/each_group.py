@@ -119,6 +119,10 @@ class EachGroup(Wrapper):
         return replace(each, kind=self.evidence, groups=self.max_groups_per_user)
 
     @property
+    def reads_unit(self) -> bool:  # type: ignore[override]
+        return self.selection.reads_unit
+
+    @property
     def names_private_items(self) -> bool:
         return self.selection.names_private_items
 
@@ -185,7 +189,10 @@ class EachGroup(Wrapper):
     def _of_counts(self, evidence: GroupedCounts) -> Iterable[tuple[int, Any]]:
         """Where each group begins, and its counts."""
         require_bounded(evidence, max_groups_per_user=self.max_groups_per_user)
-        none = 0, evidence.kind(evidence.counts[:0], evidence.max_items_per_user)
+        none = (
+            0,
+            evidence.kind(evidence.counts[:0], evidence.max_items_per_user, unit=evidence.unit),
+        )
         return list(evidence.each()) or [none]
 
     def _of_users(self, evidence: UserGroups, draws: Draws) -> Iterable[tuple[int, Any]]:

@@ -1,0 +1,108 @@
+"""Sums of amounts in two groups: one user, in one and in both, is as private as is claimed."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from helpers.audited import broken
+from helpers.wrong_counted_groups import ChargedOnce
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
+from shortlist.audit.universes import Look, of_counts, of_user_sets
+from shortlist.evidence import GroupedAmounts, PublicCounts, UserSets
+from shortlist.mechanisms import (
+    AdaptiveGaussianPeeling,
+    JointOrPeel,
+    OneShotLaplace,
+    Peeling,
+)
+from shortlist.mechanisms.mechanism import with_coarse_design
+from shortlist.mechanisms.wrappers import EachGroup, NoisyCounts
+
+
+def adaptive(epsilon, delta):
+    asked = {"epsilon": epsilon, "delta": delta, "max_items_per_user": 2}
+    return with_coarse_design(AdaptiveGaussianPeeling(k=1, rounds=2, **asked))
+
+
+class PeelingOfSets(Peeling):
+    """Picks of what users hold in a group, found or not: all that is lost is lost in these."""
+
+    evidence = UserSets
+    discovers = None
+    reads_unit = True
+
+    def select(self, evidence, draws):
+        return super().select(PublicCounts(evidence.counts, unit=evidence.unit), draws)
+
+
+def with_counts(epsilon, delta):
+    picks = lambda epsilon, delta: Peeling(k=1, epsilon=epsilon, delta=delta)
+    return NoisyCounts.of(picks, k=1, epsilon=epsilon, delta=delta, count_share=0.5)
+
+
+OF_LISTS = {
+    "Peeling": partial(Peeling, k=1),
+    "JointOrPeel": partial(JointOrPeel, k=2, choice_share=0.3, threshold=1),
+    "OneShotLaplace": partial(OneShotLaplace, k=1, max_items_per_user=None),
+    "NoisyCounts": with_counts,
+}
+# How many users hold each set of pairs: of one item, in the first group, the other, and both.
+FEW = [[(0, 0, 0), (1, 1, 0), (1, 1, 1), (9, 9, 1)]]
+# Of two items: who holds one of them, in one group, and who holds the first in both groups.
+TWO = [
+    [tuple((n if held in (1, 2, 4, 8) else m) * (held in (1, 2, 3, 4, 8)) for held in range(1, 16))]
+    for n, m in ((1, 0), (1, 1))
+]
+
+
+def built(selects, *, groups, kind=EachGroup, delta=0.0):
+    return kind.of(
+        lambda epsilon, delta: selects(epsilon=epsilon, delta=delta),
+        epsilon=1.5,
+        delta=delta,
+        max_groups_per_user=groups,
+    )
+
+
+def found(mechanism, families=None):
+    return broken(audit_exactly(mechanism, quick=True, at=Look.AMOUNTS, families=families))
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("name", OF_LISTS)
+def test_sums_of_a_list_in_groups_are_private(name, groups):
+    assert found(built(OF_LISTS[name], groups=groups)) == set()
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_sums_that_are_found_in_groups_are_private(groups):
+    mechanism = built(adaptive, groups=groups, delta=0.2)
+    assert found(mechanism, FEW) == set()
+    assert found(built(partial(PeelingOfSets, k=1), groups=groups), TWO) == set()
+
+
+@pytest.mark.parametrize("name", sorted(OF_LISTS.keys() - {"JointOrPeel"}))
+def test_amounts_of_a_user_in_two_groups_counted_twice_are_seen(name):
+    """Planted: a user has sums in two groups, at the price of one."""
+    assert found(built(OF_LISTS[name], groups=2, kind=ChargedOnce))
+
+
+def test_amounts_of_a_user_whose_groups_nobody_bounds_are_seen(monkeypatch):
+    """Planted: one group is paid for, and what a user spent in both counts."""
+    monkeypatch.setattr(GroupedAmounts, "bounded", lambda self, *_: self)
+    assert found(built(partial(PeelingOfSets, k=1), groups=1), TWO)
+
+
+@pytest.mark.parametrize("kind", [of_counts.OfGroupedAmounts, of_user_sets.OfGroupedSetsOfAmounts])
+def test_a_unit_that_is_lost_in_groups_is_seen(kind, monkeypatch):
+    """Planted: sums in groups are taken for counts."""
+    right = kind.evidence_of
+    monkeypatch.setattr(
+        kind, "evidence_of", lambda self, data: replace(right(self, data), unit=1.0)
+    )
+    monkeypatch.setattr(kind, "step", 8)
+    if kind is of_counts.OfGroupedAmounts:
+        assert found(built(OF_LISTS["Peeling"], groups=1))
+    else:
+        assert found(built(partial(PeelingOfSets, k=1), groups=1), TWO)
