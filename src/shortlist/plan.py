@@ -231,7 +231,7 @@ class Plan:
             Sheet(
                 intact(title),
                 tuple(about),
-                notes=notes(self.guarantee, self.mechanism),
+                notes=notes(self.guarantee, self.mechanism, self.about),
                 lines=(*self.explain().split("\n"), unspent),
             )
         )

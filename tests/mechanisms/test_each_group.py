@@ -179,3 +179,13 @@ def test_a_looser_promise_about_items_is_refused_in_each_group(promised):
 
     assert "max_items_per_user=3" in refusal(lambda: select(promised))
     assert select(3).positions.tolist() == [0]
+
+
+def test_which_way_a_group_went_is_released_of_none():
+    """Of the first group it would be what is released now; nobody has proved it of all."""
+    mechanism = around(JointOrPeel, groups=1, k=10)
+    evidence = counted([9] * 40, [0] * 20 + [1] * 20, most=1)
+    (_, first), *_ = evidence.each()
+    draws = ExactDraws(SeededBits(1))
+    assert mechanism.selection.select(first, draws).branch is not None
+    assert mechanism.select(evidence, draws).branch is None

@@ -37,6 +37,12 @@ def test_arguments_are_checked_when_the_source_is_built():
         sl.comparisons(table(), winner=WON, loser=LOST)
 
 
+def test_the_name_of_what_is_known_in_the_table_is_no_list():
+    for name in ("in-table", "IN_TABLE"):
+        said = refusal(lambda name=name: comparisons(table(), public_items=name))
+        assert said.endswith("if everybody knows which items the table has, give sl.IN_TABLE.")
+
+
 @pytest.mark.parametrize(
     ("dtype", "name"), [(pl.Int64, "Int64"), (pl.Date, "Date"), (pl.Datetime, "Datetime")]
 )

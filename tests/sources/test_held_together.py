@@ -3,6 +3,7 @@
 import datetime as dt
 import itertools
 import math
+import re
 
 import numpy as np
 import polars as pl
@@ -204,6 +205,14 @@ def test_a_budget_gives_the_answer_again_to_the_same_pairs_alone(tmp_path):
     for other in (rows.top_k(2, **asked), rows.top_k(2, of=3, **asked)):
         assert other.given_before is None
         assert other.about.together != first.about.together
+
+
+@pytest.mark.parametrize(("of", "kind"), [(2, "pairs"), (3, "triples")])
+def test_what_counts_of_a_user_is_said_to_be_what_is_counted(of, kind):
+    plan = source([{0, 1, 2}] * 3, of).plan(sl.TopK(1), **PRICE)
+    for told in (" ".join(str(plan.run(SeededBits(1))).split()), plan._repr_html_()):
+        assert re.search(rf"of each user at most 2,0\d\d {kind} count", told)
+        assert "items count" not in told
 
 
 def test_what_is_refused():

@@ -101,6 +101,25 @@ def test_a_release_says_column_cap_and_step(tmp_path):
     assert "capped at 50" in (tmp_path / "found.html").read_text()
 
 
+def test_of_an_interval_no_more_digits_are_told_than_say_something():
+    found = seeded(source(public_items=TITLES), noisy_counts=True, epsilon=0.001)
+    ends = found.to_polars().select("amount_low", "amount_high")
+    assert all(end % 1000 == 0 for column in ends for end in column)
+    far, most = found.scores.reach("Normal"), found.scores.noise_sd / 100
+    for amount, low, high in zip(found.scores, *ends, strict=True):
+        assert max(amount - far - most, 0) <= low <= max(amount - far, 0)
+        assert amount + far <= high <= amount + far + most
+
+
+def test_what_is_said_of_counts_is_said_of_amounts():
+    plan = source().plan(sl.TopK(2, noisy_counts=True), **PRICE)
+    said = " ".join(str(seeded(source(), 2, noisy_counts=True)).split())
+    for told in (said, plan._repr_html_()):
+        assert "of the budget for amounts" in told
+        assert "for counts" not in told
+    assert "whole number" not in plan.explain()
+
+
 def test_a_plan_explains_what_a_count_is():
     told = source().plan(sl.TopK(2, noisy_counts=True), **PRICE).explain()
     assert 'Items are ranked by sums of "minutes", capped at 50 per user and item' in told

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.refusals import refusal
 from shortlist.table import coding, open_table
 from shortlist.table.coding import CategoryCoder, code
 
@@ -206,6 +207,15 @@ def test_a_frame_of_categories_is_read_as_one_of_texts(kind):
     (users, pages), (same_users, same_pages) = (table.pairs() for table in tables)
     assert same_users.codes.tolist() == users.codes.tolist() == [0, 0]
     assert same_pages.take(same_pages.codes).equals(pages.take(pages.codes))
+
+
+@pytest.mark.parametrize("numbers", [[1.5, 2.0], [1.0, 2.0]])
+@pytest.mark.parametrize("role", ["user", "item"])
+def test_floats_as_categories_are_refused_by_their_type_alone(numbers, role):
+    pd = pytest.importorskip("pandas")
+    columns = {"user": ["a", "b"], "item": ["x", "y"], role: pd.Categorical(numbers)}
+    said = refusal(lambda: open_table(pd.DataFrame(columns), user="user", items=["item"]))
+    assert f'{role}="{role}" is of categories that are not all strings or all integers' in said
 
 
 def test_a_text_that_has_two_numbers_is_one_key():

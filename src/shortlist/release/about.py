@@ -14,6 +14,7 @@ from shortlist.runtime import clock
 _OF_DATA = {"dataset": 200, "as_of": 200, "where": 4000, "amount": 1000}
 _MOST = {**_OF_DATA, "title": 200, "note": 1000, "version": 200}
 """How many characters each text may have."""
+_KINDS = {2: "pair", 3: "triple"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,12 +109,16 @@ class About:
         return ", ".join(f"{word} {intact(text)}" for word, text in parts if text)
 
     @property
+    def kind(self) -> str:
+        """What one of the list is called: an item; or where items are held together, a pair."""
+        return "item" if self.together is None else _KINDS.get(self.together, "combination")
+
+    @property
     def items(self) -> str:
         """What an item of the list is, in words; empty where it stands alone."""
         if self.together is None:
             return ""
-        kind = {2: "pairs", 3: "triples"}.get(self.together, "combinations")
-        return f"{kind}, each of {self.together} that the same user holds"
+        return f"{self.kind}s, each of {self.together} that the same user holds"
 
     @property
     def made(self) -> str:

@@ -7,6 +7,7 @@ import reprlib
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, overload
 
 from shortlist.draws.reach import LEAST_SD, REACH, reach_of_rounded
@@ -22,6 +23,7 @@ AMOUNTS = "noisy amount"
 STATED = "noisy score"
 """The unit of scores that whoever asked has computed: no numbers of users."""
 
+_DIGITS = 700  # more than lie between the largest double and a hundredth of the smallest
 _MOST = 2.0**63 - 1024  # the largest double that fits into 64 bits with a sign
 
 
@@ -107,12 +109,17 @@ class Scores(Sequence[float]):
         return whole_users(np.maximum(whole, 0))
 
     def ends(self, *, beyond: float) -> list[float]:
-        """Ends of intervals: of scores and amounts as they are, else whole numbers of users."""
-        if self.are_stated:
-            return [score + beyond for score in self.values]
-        if self.are_amounts:
-            return [max(score + beyond, 0.0) for score in self.values]
-        return list(self.users(beyond=beyond))
+        """Ends of intervals: whole numbers of users; scores and amounts of few digits.
+
+        These are rounded outwards, by less than a hundredth of the noise.
+
+        >>> Scores([1130.0], unit=AMOUNTS, noise_sd=565.6).ends(beyond=2396.563964101294)
+        [3527.0]
+        """
+        if not (self.are_stated or self.are_amounts):
+            return list(self.users(beyond=beyond))
+        ends = [_rounded(score + beyond, self.noise_sd, up=beyond > 0) for score in self.values]
+        return [max(end, 0.0) for end in ends] if self.are_amounts else ends
 
     def reach(self, law: str) -> float:
         """How far noise of that law, "Normal" or "Laplace", reaches in 95 of 100 cases, rounded up.
@@ -166,6 +173,15 @@ class Scores(Sequence[float]):
         values = reprlib.repr(list(self.values))
         shared = "" if self.shared_sd is None else f", shared_sd={self.shared_sd!r}"
         return f"Scores({values}, unit={self.unit!r}, noise_sd={self.noise_sd!r}{shared})"
+
+
+def _rounded(end: float, noise_sd: float, *, up: bool) -> float:
+    """An end with the digits down to a hundredth of the noise, or a finer one."""
+    if not (math.isfinite(end) and math.isfinite(noise_sd)):
+        return end
+    exactly = Context(prec=_DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    digit = Decimal(1).scaleb(Decimal(noise_sd).adjusted() - 2, exactly)
+    return float(Decimal(end).quantize(digit, context=exactly))
 
 
 def whole_users(numbers: Sequence[float] | Floats) -> list[int]:

@@ -18,6 +18,7 @@ from shortlist.release._columns import (
     reached_in_all,
     shown_scores,
 )
+from shortlist.release.about import NOTHING_SAID, About
 from shortlist.release.json_values import AnyMechanism, asked_for, floor_of, name_of
 from shortlist.release.noisy_scores import REACHED
 from shortlist.release.readable import harmless, intact, number, visible
@@ -46,7 +47,10 @@ _ORDERS = {  # of what is in an order, but has no scores that people are shown, 
 _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of several
     "periods": ("a list of 1 run", "a list of a series of {:,} runs"),
     "k": ("1 item asked for", "{:,} items asked for"),
-    "max_items_per_user": ("of each user 1 item counts", "of each user at most {:,} items count"),
+    "max_items_per_user": (
+        "of each user 1 {kind} counts",
+        "of each user at most {:,} {kind}s count",
+    ),
     "max_groups_per_user": (
         "of each user 1 group counts",
         "of each user at most {:,} groups count",
@@ -112,7 +116,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
         rows=tuple(zip(*cells, strict=True)),
         more=f"… and {total - shown:,} more" if shown < total else "",
         notes=(
-            *notes(release.guarantee, release.mechanism),
+            *notes(release.guarantee, release.mechanism, release.about),
             *([("items", release.about.items)] if release.about.items else ()),
             *_scores(release, face),
             *([("others", str(release.others))] if release.others else ()),
@@ -189,17 +193,20 @@ def advice(release: Release) -> str:
     )
 
 
-def notes(guarantee: Guarantee, mechanism: AnyMechanism) -> tuple[tuple[str, str], ...]:
+def notes(
+    guarantee: Guarantee, mechanism: AnyMechanism, about: About = NOTHING_SAID
+) -> tuple[tuple[str, str], ...]:
     """The guarantee in a few plain lines: pairs of a label and a text, every text `visible`.
 
     What the mechanism was given of the guarantee's own epsilon and delta is not said twice.
     """
+    asked = _not_shown_before(guarantee, mechanism)
     lines = [
         ("protects", guarantee.protects),
         ("privacy", _privacy(guarantee)),
         ("neighbours", guarantee.adjacency),
         ("assumes", "; ".join(guarantee.assumes) or "nothing"),
-        *_mechanism("mechanism", name_of(mechanism), _not_shown_before(guarantee, mechanism)),
+        *_mechanism("mechanism", name_of(mechanism), asked, about),
     ]
     return tuple((label, harmless(line)) for label, line in lines)
 
@@ -223,11 +230,11 @@ def parameters(guarantee: Guarantee, mechanism: AnyMechanism) -> list[str]:
 
 
 def _mechanism(
-    label: str, name: str, parameters: Mapping[str, object]
+    label: str, name: str, parameters: Mapping[str, object], about: About
 ) -> Iterator[tuple[str, str]]:
     """A line for the mechanism, and one for each that it wraps: what people ask for, in words."""
     for part, its_name, own in _parts(label, name, parameters):
-        words = "; ".join(_in_words(own))
+        words = "; ".join(_in_words(own, about))
         yield part, f"{its_name}: {words}" if words else its_name
 
 
@@ -242,17 +249,18 @@ def _parts(
         yield from _parts(inner, str(its["name"]), rest)
 
 
-def _in_words(parameters: Mapping[str, object]) -> Iterator[str]:
+def _in_words(parameters: Mapping[str, object], about: About) -> Iterator[str]:
     """Those that whoever asked has given, or could have; what follows from them is left out."""
     for name, (one, several) in _IN_WORDS.items():
         if not isinstance(value := parameters.get(name), int | float):
             continue
-        words = (one if value == 1 else several).format(value)
+        words = (one if value == 1 else several).format(value, kind=about.kind)
         if name == "max_items_per_user" and "bounds" in parameters:  # the largest of them
-            words = f"of each user up to {value:,} items count; how many was chosen privately"
+            words = f"of each user up to {value:,} {about.kind}s count; "
+            words += "how many was chosen privately"
         yield words
     if isinstance(share := parameters.get("count_share"), float):
-        yield f"{share:.3g} of the budget for counts"
+        yield f"{share:.3g} of the budget for {'amounts' if about.amount else 'counts'}"
     if isinstance(share := parameters.get("score_share"), float):
         yield f"{share:.3g} of the budget for scores"
     if isinstance(share := parameters.get("others_share"), float):

@@ -186,6 +186,8 @@ def _part_type(part: TablePart, name: str, role: str) -> pl.DataType:
         dtype = part.categories.get(name) or attempt(
             lambda: part.read([name]).collect_schema()[name], refusal
         )
+        if dtype.is_float():  # whether one has a fraction is not known before rows are read
+            raise refusal
     if dtype in (pl.Categorical, pl.Enum, pl.Object):
         return pl.String()
     read_as = dtype if dtype == pl.Null else key_type(dtype)

@@ -27,7 +27,7 @@ from shortlist.table.reading import open_parts, require_dates, rows_of, unreadab
 if TYPE_CHECKING:
     import polars as pl
 
-KNOWN_IN_TABLE = Words("if everybody knows which items it has, give {sl.IN_TABLE}")
+KNOWN_IN_TABLE = Words("if everybody knows which items the table has, give {sl.IN_TABLE}")
 """What to do instead of giving the table as its own list."""
 
 _LIST = Words("give a list that holds what everybody knows")
@@ -65,7 +65,7 @@ def open_public_items(
         also: Further names that the single column of a CSV file may have.
         table: What the sensitive table is read from. A list in a text file is written as that is,
             or in UTF-8.
-        otherwise: What to do instead if the list is read from there, too.
+        otherwise: What to do instead if the list is read from there, or to be, too.
 
     Returns:
         The item columns under their names and of their types, one row an item, in the given order.
@@ -79,7 +79,7 @@ def open_public_items(
     ['b', 'a']
     """
     wanted = dict(types)
-    parts = _as_parts(public_items, table[0].writing if table else None)
+    parts = _as_parts(public_items, table[0].writing if table else None, otherwise)
     if parts is None:
         refuse_taken_out(public_items, table or [], otherwise)
         frame = _from_values(public_items, wanted)
@@ -116,14 +116,17 @@ def open_public_groups(
         raise error.renamed("public_items", "public_groups") from None
 
 
-def _as_parts(public_items: object, writing: Writing | None) -> list[TablePart] | None:
+def _as_parts(
+    public_items: object, writing: Writing | None, otherwise: Words
+) -> list[TablePart] | None:
     """The parts of a table, or None if this is no table but values."""
     import narwhals as nw
 
     if isinstance(public_items, str) and not _names_file(public_items):
+        is_name = public_items.upper().replace("-", "_") == IN_TABLE.name
         raise InputError(
             "{public_items=} is text and no existing file",
-            "give a list of items or the path of a table",
+            otherwise if is_name else "give a list of items or the path of a table",
             given={"public_items": in_quotes(public_items)},
         )
     if isinstance(public_items, str | os.PathLike) or is_list_of_paths(public_items, os.PathLike):

@@ -79,7 +79,7 @@ class InNoise(Mechanism):
         """How much noise such counts have, in a sentence or two."""
         noise = (
             f"{counts} is published with noise of standard deviation "
-            f"{self.count_sd:.3g} ({self.count_noise}, rounded to a whole number)."
+            f"{self.count_sd:.3g} ({self.count_noise}, rounded)."
         )
         return " ".join([noise, *self._explained_shared("counts")])
 

@@ -130,7 +130,7 @@ def _words(release: Release) -> dict[str, Any]:
         "unproven": UNPROVEN,
         "protects": harmless(guarantee.protects),
         "answers": answers(release),
-        "parameters": notes(guarantee, release.mechanism),
+        "parameters": notes(guarantee, release.mechanism, release.about),
         "budget": of_budget(release),
         "version": values["library"],
         "plan": json.dumps(values, indent=2),  # ASCII
