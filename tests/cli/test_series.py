@@ -115,6 +115,12 @@ def test_a_user_is_erased(run, complaint, folder, file):
     assert "Missing argument" in complaint("series", "forget", series)
 
 
+def test_a_series_is_prolonged(run, folder):
+    status, out, err = run("series", "prolong", folder / "plays.series", "--periods", "1")
+    assert (status, err) == (0, "")
+    assert "A series of 5 runs: 0 made, 5 left" in out
+
+
 def test_a_series_is_closed(run, complaint, folder, file):
     run(*following(folder, file, 47))
     status, out, err = run("series", "close", folder / "plays.series", "--who", "Ann")

@@ -65,7 +65,7 @@ def law_of(terms, kind, tables):
     return law_in_balls(all_runs)
 
 
-def share_of_claim(terms, kind, others, one, spent=1):
+def share_of_claim(terms, kind, others, one, spent=None):
     """The largest loss, as a share of what is claimed at its epsilon, of adding or removing one.
 
     Args:
@@ -73,11 +73,12 @@ def share_of_claim(terms, kind, others, one, spent=1):
         kind: How a run is made.
         others: What each other user holds, for each run.
         one: What the one user holds, for each run.
-        spent: Which part of the noise's rho is claimed.
+        spent: Which part is claimed of the rho of the first runs; that of all runs, if None.
     """
     without = law_of(terms, kind, tuple((frozenset(), *table) for table in others))
     tables = tuple((frozenset(held), *table) for table, held in zip(others, one, strict=True))
     beside = law_of(terms, kind, tables)
+    spent = terms.runs / terms.periods if spent is None else spent
     noise = Composition((GaussianStage(float(spent) ** 0.5 / terms.sigma),))
     shares = [0.0]
     for epsilon in (terms.epsilon * share for share in SHARES):

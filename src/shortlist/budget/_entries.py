@@ -143,7 +143,8 @@ def given_back(series: str, entries: Sequence[Entry]) -> Amount:
 
 def is_of(series: str, charge: Entry) -> bool:
     """Whether a charge has paid for a series."""
-    return "series" in charge.record and bool(charge.record["nonce"] == series)
+    created = "series" in charge.record and charge.record["nonce"] == series
+    return bool(created or charge.record.get("prolongs") == series)
 
 
 def faults(

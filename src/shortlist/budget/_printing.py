@@ -42,7 +42,8 @@ def _rows_of(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     rows = []
     for entry in entries:
         if entry.kind == "charge":
-            rows.append(_row(entry, entry, KEPT if entry.charges in kept else UNKNOWN))
+            first = of_series.get(entry.record.get("prolongs"), entry)
+            rows.append(_row(entry, entry, KEPT if first.charges in kept else UNKNOWN))
         if entry.kind == "returned":
             rows.append(_row(entry, of_series[entry.record["series"]], RETURNED))
     return rows

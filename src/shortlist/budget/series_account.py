@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -20,9 +21,10 @@ from shortlist.budget._entries import (
 from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
 from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
 from shortlist.budget._units import Amount
-from shortlist.errors import InputError
+from shortlist.errors import InputError, in_quotes
 
 if TYPE_CHECKING:
+    from shortlist.privacy.costs import Cost
     from shortlist.privacy.guarantee import Guarantee
 
 NOT_A_FILE = PostgresDatabase.identity
@@ -61,12 +63,14 @@ class SeriesCharge(NamedTuple):
         number: Among the charges of the ledger.
         described: What releases say of it.
         record: What the entry says.
+        added: How many more runs were paid for later, each time.
         closed: That the series was closed, and what it gave back, in words; None while it is open.
     """
 
     number: int
     described: str
     record: Mapping[str, Any]
+    added: tuple[int, ...]
     closed: str | None
 
     def require_open(self) -> None:
@@ -115,6 +119,32 @@ class SeriesAccount:
         whole = {"nonce": series, **record, "amount": amount}
         self._charge(cost, whole, known=True)
 
+    def prolong(self, series: str, runs: int, price: Cost, record: Mapping[str, Any]) -> None:
+        """Charge more runs of a series.
+
+        Args:
+            series: That was charged.
+            runs: How many more.
+            price: What they cost beside those before.
+            record: What the entry says of the series with them.
+
+        Raises:
+            InputError: It would overspend, or the ledger does not count in zCDP; then nothing was
+                charged.
+        """
+        if self.terms.unit.name != "zcdp":
+            raise InputError(
+                "the budget of {dataset} adds up epsilons, and more runs have none of their own",
+                "create another series, which it pays for anew",
+                dataset=in_quotes(self.terms.dataset),
+            )
+        cost = Amount.of(price.rho, price.lost)
+        amount = [float(part) for part in cost]
+        said = {"nonce": uuid.uuid4().hex, "prolongs": series, "runs": runs, "amount": amount}
+        whole = {**record, **said}
+        del whole["series"]  # by which the first charge is known
+        self._charge(cost, whole, known=False)
+
     def charges(self) -> dict[str, SeriesCharge]:
         """The charges of all series, by their names."""
         entries = self._entries()
@@ -124,11 +154,15 @@ class SeriesAccount:
     def _described(self, entry: Entry, entries: list[Entry]) -> SeriesCharge:
         taken = self.terms.in_words(entry.amount)
         described = f'charge {entry.charges} of "{self.terms.dataset}": {taken}'
+        more = [e for e in entries if e.record.get("prolongs") == entry.record["nonce"]]
+        for later in more:
+            described += f"; charge {later.charges}: {self.terms.in_words(later.amount)}"
         if in_all := Balance(self.terms, entry.spent).in_all:
             described = f"{described}; it {in_all}"
         closing = _closing_of(entries, entry.record["nonce"])
         closed = None if closing is None else self._closed(closing)
-        return SeriesCharge(entry.charges, described, entry.record, closed)
+        added = tuple(later.record["runs"] for later in more)
+        return SeriesCharge(entry.charges, described, entry.record, added, closed)
 
     def _closed(self, closing: Entry) -> str:
         runs, back = closing.record["runs"], closing.amount

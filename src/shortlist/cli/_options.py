@@ -47,12 +47,13 @@ class Commands(Flag):
     SERIES_RECOVER = auto()
     SERIES_FORGET = auto()
     SERIES_CLOSE = auto()
+    SERIES_PROLONG = auto()
     ROWS = DOMAIN | HITTING_SET | USER_COUNTS
     QUESTIONS = TOP_K | ROWS | RANK | SCORES
     LISTS = QUESTIONS | SERIES_NEXT
     FILTERED = TOP_K | ROWS | COMPARE | SERIES_NEXT
     KNOWN_BUDGET = SHOW | PLAN | EXPORT | VERIFY
-    KNOWN_SERIES = SERIES_NEXT | SERIES_SHOW | SERIES_FORGET | SERIES_CLOSE
+    KNOWN_SERIES = SERIES_NEXT | SERIES_SHOW | SERIES_FORGET | SERIES_CLOSE | SERIES_PROLONG
     SERIES = SERIES_CREATE | KNOWN_SERIES | SERIES_RECOVER
     NONE = 0
 
@@ -804,7 +805,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.VERIFY: "The hash that this command printed before: it must still be there.",
     }),
     # Series
-    CommandOption("periods", _WHOLE, required=C.SERIES_CREATE, help={
+    CommandOption("periods", _WHOLE, required=C.SERIES_CREATE | C.SERIES_PROLONG, help={
+        C.SERIES_PROLONG: "How many more lists there may be.",
         C.SERIES_CREATE: "How many lists there may be, such as 52 for one in each week of a year.",
     }),
     CommandOption("kind", _KIND_OF_SERIES, default=ListsOf.SO_FAR, help={
@@ -851,8 +853,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "several series, and there is no older file.",
     }),
     CommandOption("who", _TEXT, PRIVACY, help={
-        C.SERIES_CREATE | C.SERIES_NEXT | C.SERIES_RECOVER | C.SERIES_CLOSE: "Who asks, for the "
-            "budget. By default, you as the system knows you.",
+        C.SERIES_CREATE | C.SERIES_NEXT | C.SERIES_RECOVER | C.SERIES_CLOSE | C.SERIES_PROLONG:
+            "Who asks, for the budget. By default, you as the system knows you.",
     }),
     CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", required=C.SERIES_NEXT, help={
         C.SERIES_NEXT: "As of when the rows are, such as 2026-W47: the list is known by it. Asked "

@@ -131,3 +131,23 @@ def _close(*, series: str, **given: Any) -> int:
     made = shortlist.Series(series, **given)
     made.close()
     return print_shown(made.show())
+
+
+@add_to(
+    series, Commands.SERIES_PROLONG, examples("shortlist series prolong plays.series --periods 12")
+)
+def _prolong(*, series: str, periods: int, **given: Any) -> int:
+    """Allow more lists, which the budget pays for now, where it counts in zCDP.
+
+    Each takes 1/T of the rho of the T lists that the series was created with,
+    and some delta. What an item needs to be named is counted anew from the
+    first of them on.
+    """
+    from shortlist.cli.publishing import warnings_of_ours
+
+    made = shortlist.Series(series, **given)
+    with warnings_of_ours() as warned:
+        made.prolong(periods)
+    for warning in warned():
+        warn(warning)
+    return print_shown(made.show())

@@ -32,6 +32,7 @@ _OTHER_WORDS = {
     "sl.Series.create": "shortlist series create",
     "sl.Series.recover": "shortlist series recover",
     "sl.Series.show": "shortlist series show",
+    "sl.Series.prolong": "shortlist series prolong",
     "sl.Reuse.CHANGED_DATA": "--reuse-changed",
     "sl.ShareOfUsers.COUNTED": "--share-of-users counted",
     "sl.ShareOfUsers.STATED": "--share-of-users stated",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
@@ -45,36 +45,36 @@ class SeriesFacts:
         return cls(said["series"], said["user"], tuple(said["items"]), kind, terms)
 
     def json_values(self) -> dict[str, Any]:
-        """All of it."""
+        """All that it was created with."""
         return {
             "series": self.series,
             "user": self.user,
             "items": list(self.items),
             "kind": self.kind.value,
-            **self._promised,
+            **self._promised(self.terms.epsilon, self.terms.delta, self.terms.periods),
         }
+
+    def prolonged(self, added: tuple[int, ...]) -> SeriesFacts:
+        """The same with so many more runs, each time that it was prolonged."""
+        return replace(self, terms=self.terms.prolonged(added)) if added else self
 
     @property
     def of_kind(self) -> KindOfSeries:
         """What it differs by from series of the other kind."""
         return KINDS[self.kind]
 
-    @property
-    def _promised(self) -> dict[str, Any]:
-        terms = self.terms
-        return {
-            "epsilon": terms.epsilon,
-            "delta": terms.delta,
-            "periods": terms.periods,
-            "max_items_per_user": terms.max_items_per_user,
-        }
+    def _promised(self, epsilon: float, delta: float, periods: int) -> dict[str, Any]:
+        bound = self.terms.max_items_per_user
+        said = {"epsilon": epsilon, "delta": delta, "periods": periods}
+        return said | {"max_items_per_user": bound}
 
     @property
     def guarantee(self) -> Guarantee:
         """Of all lists of all runs together."""
+        epsilon, delta = self.terms.promised
         return Guarantee(
-            epsilon=self.terms.epsilon,
-            delta=self.terms.delta,
+            epsilon=epsilon,
+            delta=delta,
             cost=self.terms.cost,
             adjacency=ADD_OR_REMOVE,
             protects=f'all rows of any one "{self.user}"',
@@ -83,7 +83,8 @@ class SeriesFacts:
 
     def mechanism(self, **of_run: object) -> LoadedMechanism:
         """What releases and ledgers say of it; no plan could run it by itself."""
-        values = {**self._promised, "sigma": self.terms.sigma, **of_run}
+        promised = self._promised(*self.terms.promised, self.terms.runs)
+        values = {**promised, "sigma": self.terms.sigma, **of_run}
         return LoadedMechanism(self.of_kind.mechanism, values)
 
     def record(self) -> dict[str, Any]:

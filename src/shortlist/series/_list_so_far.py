@@ -37,7 +37,7 @@ def listed(facts: SeriesFacts, held: Held, budget: str, about: About) -> Release
         held.items[told.items],
         facts.guarantee,
         score_unit=_WEIGHT,
-        budget=f"{budget}; run {run} of {terms.periods}",
+        budget=f"{budget}; run {run} of {terms.runs}",
         about=about,
     )
 

@@ -27,7 +27,7 @@ def sheet_of_series(
         charged: What has paid for it.
         releases: All lists that left.
     """
-    periods, made = facts.terms.periods, len(releases)
+    periods, made = facts.terms.runs, len(releases)
     left = "closed" if charged.closed else f"{periods - made} left"
     named = [set(release) for release in releases]
     earlier: list[set[object]] = list(accumulate(named, or_, initial=set()))
@@ -57,7 +57,7 @@ _APART = (
 
 def _next(facts: SeriesFacts, made: int) -> str:
     terms = facts.terms
-    if made >= terms.periods:
+    if made >= terms.runs:
         return "All runs were made; their lists can be had again."
     needed = terms.thresholds[made] / terms.weight_alone(made + 1)
     by_then, others = _USERS[facts.kind]

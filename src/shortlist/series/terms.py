@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, ClassVar
@@ -19,7 +19,6 @@ from shortlist.errors import InputError, is_whole
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole, checked
 from shortlist.privacy import Gaussian, round_down, round_up
 from shortlist.privacy.accountant import Composition, GaussianStage, ThresholdDelta
-from shortlist.privacy.accountant.cost_of_rounds import zcdp_of_noise
 from shortlist.privacy.accountant.gaussian_threshold import least_sigma
 from shortlist.privacy.composed import Composed
 
@@ -32,6 +31,7 @@ _KEPT = Fraction(1, 10)  # the boost of a named item, which goes on being ranked
 _PER_SD = 64  # entries of the table of boosts
 _FADING = 8  # a boost falls by exp(-d^2 / 8), d standard deviations below the threshold
 _LEAST_BOOST = 1 / 20
+_MOST_TIMES = 6  # of what a user may add in the first runs: a product of it has 63 bits
 _REACHABLE = 2.0**24  # so that sums of whole numbers do not wrap around
 _OUTWARDS = 1 + 2.0**-40  # by far more than quantiles and roots are off by
 
@@ -43,6 +43,17 @@ def _require_periods(name: str, value: int) -> int:
             "must be a whole number from 1 to {most}", given={name: value}, most=_MOST_PERIODS
         )
     return int(value)
+
+
+def _not_prolonged() -> InputError:
+    return InputError(
+        "a series of lists of single periods has one threshold, for the runs it was created with",
+        "create another series",
+    )
+
+
+def _require_added(name: str, value: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(_require_periods(name, runs) for runs in value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,13 +101,40 @@ class SeriesPromise(ABC):
         """The chance that any item of one user alone is named in any run, at most."""
         return round_down(Fraction(self.delta) * _FOR_NAMES)
 
+    @property
+    def runs(self) -> int:
+        """How many there may be, with those that were added."""
+        return self.periods
+
+    @property
+    def promised(self) -> tuple[float, float]:
+        """The epsilon and the delta of all these runs together."""
+        return self.epsilon, self.delta
+
     @cached_property
     def cost(self) -> Composed:
         """Of all runs together: by the exact curve alone, and in zCDP beside other costs."""
-        noise = GaussianStage(round_up(1 / Fraction(self.sigma)))
-        by_rho = Gaussian(zcdp_of_noise(self.sigma), self.lost)
+        return self._cost(self.promised[0])
+
+    def _cost(self, epsilon: float) -> Composed:
+        root = math.sqrt(self.runs / self.periods)
+        outwards = _OUTWARDS if self.runs > self.periods else 1  # the root of 1 is right
+        noise = GaussianStage(round_up(Fraction(root * outwards) / Fraction(self.sigma)))
+        by_rho = Gaussian(self.rho_of(self.runs), self.lost)
         stages = Composition((noise,), ThresholdDelta(self.lost))
-        return Composed(stages, by_rho, epsilon=self.epsilon)
+        return Composed(stages, by_rho, epsilon=epsilon)
+
+    def rho_of(self, runs: int) -> float:
+        """What the noise of so many runs costs, where a user adds as much in each; rounded up."""
+        return round_up(Fraction(runs, self.periods) / (2 * Fraction(self.sigma) ** 2))
+
+    def price(self, runs: int) -> Gaussian:  # noqa: ARG002 - of either kind
+        """What so many more runs cost beside those before."""
+        raise _not_prolonged()
+
+    def prolonged(self, added: tuple[int, ...]) -> SeriesPromise:  # noqa: ARG002 - of either kind
+        """The terms with so many more runs, each time that it was prolonged."""
+        raise _not_prolonged()
 
     @property
     @abstractmethod
@@ -115,7 +153,7 @@ class SeriesPromise(ABC):
     @cached_property
     def rounding(self) -> RoundingGrid:
         """What noisy sums are rounded down to, in units of weights."""
-        return self.grid(self.sigma, math.sqrt(self.periods) * self.thresholds[-1])
+        return self.grid(self.sigma, math.sqrt(self.periods) * self.thresholds[self.periods - 1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,26 +162,82 @@ class SeriesTerms(SeriesPromise):
 
     Guarantee, and arguments: as of `SeriesPromise`; items count in all runs together.
 
+    Args:
+        added: By how many runs it was prolonged, each time. Epsilon and delta are of the first
+            ones alone: see `promised`.
+
     >>> year = SeriesTerms(epsilon=1.0, delta=1e-5, periods=52, max_items_per_user=100)
     >>> round(year.sigma, 4), round(year.thresholds[0], 4), round(year.thresholds[-1], 4)
     (3.8442, 24.4244, 25.2858)
     """
 
+    added: Annotated[tuple[int, ...], _require_added] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        most = min(_MOST_PERIODS, _MOST_TIMES * self.periods)
+        if self.added and self.runs > most:
+            raise InputError(
+                "a series of {n} runs can be prolonged to {most} in all",
+                "create another series",
+                n=self.periods,
+                most=most,
+            )
+
+    @property
+    def runs(self) -> int:
+        return self.periods + sum(self.added)
+
+    @property
+    def lost_at_first(self) -> float:
+        """The chance that any item of one user alone is named in the first runs, at most."""
+        return super().lost
+
+    @property
+    def lost(self) -> float:
+        more = (Fraction(self.price(runs).lost) for runs in self.added)
+        return round_up(sum(more, Fraction(self.lost_at_first)))
+
+    @property
+    def promised(self) -> tuple[float, float]:
+        if not self.added:
+            return self.epsilon, self.delta
+        delta = Fraction(self.delta) + Fraction(self.lost) - Fraction(self.lost_at_first)
+        return self._cost(self.epsilon).epsilon(round_up(delta)), round_up(delta)
+
+    def prolonged(self, added: tuple[int, ...]) -> SeriesTerms:
+        return replace(self, added=added)
+
+    def price(self, runs: int) -> Gaussian:
+        lost = Fraction(self.lost_at_first) * _tests(runs) / self.tests
+        return Gaussian(self.rho_of(runs), round_up(lost))
+
     @property
     def tests(self) -> int:
-        """How often one item is held against a threshold."""
-        return sum(len(windows(run)) for run in range(1, self.periods + 1))
+        """How often one item is held against a threshold in the first runs."""
+        return _tests(self.periods)
+
+    def windows(self, run: int) -> Sequence[int]:
+        """How far back the tests of a run reach: never to before the series was prolonged.
+
+        Whether it is prolonged may hang on the noise of runs before.
+        """
+        for runs in (self.periods, *self.added):
+            if run <= runs:
+                break
+            run -= runs
+        return windows(run)
 
     @cached_property
     def quantile(self) -> float:
-        """What the noise of one test exceeds hardly ever: `lost` over all tests of one user."""
-        chance = round_down(Fraction(self.lost) / (self.max_items_per_user * self.tests))
+        """What the noise of one test exceeds hardly ever: by all that is lost, over all tests."""
+        chance = round_down(Fraction(self.lost_at_first) / (self.max_items_per_user * self.tests))
         return float(-normal_quantiles(np.array([chance]))[0]) * self.sigma * _OUTWARDS
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
         """For each run: what a window's sum must reach, over the root of its length."""
-        runs = range(1, self.periods + 1)
+        runs = range(1, self.runs + 1)
         return tuple((math.sqrt(t / self.periods) + self.quantile) * _OUTWARDS for t in runs)
 
     def bar(self, run: int, length: int) -> int:
@@ -163,7 +257,7 @@ class SeriesTerms(SeriesPromise):
 
         Multiples of 2^-20, shape (n_boosts,).
         """
-        level = self.thresholds[-1] / self.sigma
+        level = self.thresholds[self.periods - 1] / self.sigma
         far = np.arange(math.ceil(_PER_SD * level) + 1) / _PER_SD
         boost: Floats = np.exp(-(np.maximum(level - far, 0) ** 2) / _FADING) + _LEAST_BOOST
         squares: Ints = np.floor(2.0**BITS_OF_WEIGHTS * boost**2).astype(np.int64)
@@ -175,7 +269,11 @@ class SeriesTerms(SeriesPromise):
         return int(_KEPT**2 * 2**BITS_OF_WEIGHTS)
 
     def weight_alone(self, run: int) -> float:
-        return math.sqrt(run / self.periods)
+        return math.sqrt(self.windows(run)[-1] / self.periods)
+
+
+def _tests(runs: int) -> int:
+    return sum(len(windows(run)) for run in range(1, runs + 1))
 
 
 def windows(run: int) -> Sequence[int]:

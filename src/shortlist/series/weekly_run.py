@@ -109,8 +109,8 @@ class RunOfSeries(ABC):
     draws: Draws
 
     def __post_init__(self) -> None:
-        if self.state.runs >= self.terms.periods:
-            raise InputError("all {periods} runs were made", periods=self.terms.periods)
+        if self.state.runs >= self.terms.runs:
+            raise InputError("all {n} runs were made", n=self.terms.runs)
 
     @property
     def run(self) -> int:
@@ -220,7 +220,7 @@ class Week(RunOfSeries):
         """Whether any window that ends with this run reaches its bar, of each counted item."""
         by_window = [
             sums[:, -length:].sum(axis=1) >= self.terms.bar(self.run, length)
-            for length in windows(self.run)
+            for length in self.terms.windows(self.run)
         ]
         reached: NDArray[np.bool_] = np.logical_or.reduce(by_window)
         return reached

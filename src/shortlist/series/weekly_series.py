@@ -97,9 +97,10 @@ class Series(StaysHere):
         self._file = state_file(_path(path))
         with self._file.reading() as execute:
             said = StoredSeries(execute).terms()
-        self._facts = SeriesFacts.from_json(said)
+        facts = SeriesFacts.from_json(said)
         self._account = _account(said["budget"] if budget is None else budget, who)
-        self._charge = _charge_of(self._account, self._facts.series)
+        self._charge = _charge_of(self._account, facts.series)
+        self._facts = facts.prolonged(self._charge.added)
 
     @classmethod
     def create(  # noqa: PLR0913 - what it is fixed to
@@ -207,7 +208,8 @@ class Series(StaysHere):
     @even_unmade
     def __repr__(self) -> str:
         terms = self.terms
-        return f"<Series of {terms.periods} runs: epsilon={terms.epsilon!r}, delta={terms.delta!r}>"
+        epsilon, delta = terms.promised
+        return f"<Series of {terms.runs} runs: epsilon={epsilon!r}, delta={delta!r}>"
 
     @property
     def terms(self) -> SeriesPromise:
@@ -357,6 +359,38 @@ class Series(StaysHere):
 
     # --- its end
 
+    def prolong(self, periods: int) -> None:
+        """Allow more runs of a list so far, which the budget pays for now, where it counts in zCDP.
+
+        Each takes 1/T of the rho of the T runs that the series was created with, and the tests of
+        all of them their part of its delta. Users give as much in each as before, and accounts go
+        on. What an item needs to be named is counted anew from the first of them on, since the
+        decision for more runs may hang on those before.
+
+        Lists from now on state the larger epsilon and delta of all runs together. Those that left
+        stated the smaller ones, of the runs that were meant then.
+
+        Args:
+            periods: How many more: in all at most 500, and 6 times as many as at first.
+
+        Raises:
+            InputError: The budget has not so much left, or adds up epsilons; the series is of lists
+                of single periods, or was closed; a run is being made; or the ledger knows a later
+                run than this file: see `recover`.
+
+        Warns:
+            WeakPrivacyWarning: With the epsilon and delta of all runs, protection is weak.
+        """
+        with self._file.writing() as execute:
+            self._settled(StoredSeries(execute))
+            charge = self._charge_now
+            charge.require_open()
+            require_count("periods", periods)
+            facts = self._facts.prolonged((*charge.added, periods))
+            warn_of_weakness(*facts.terms.promised, None)
+            self._account.prolong(facts.series, periods, facts.terms.price(periods), facts.record())
+        self._facts, self._charge = facts, self._charge_now
+
     def close(self) -> None:
         """Make no more runs, for good, and give back to the budget what was not used.
 
@@ -475,12 +509,12 @@ def _private(random: object) -> Bits:
 
 
 def _require_another(terms: SeriesPromise, before: Sequence[StoredRun]) -> None:
-    if len(before) >= terms.periods:
+    if len(before) >= terms.runs:
         raise InputError(
             "all {n} runs of this series were made",
-            "ask for one of their {as_of} to have it again; for more, create another series, which "
-            "its budget pays for anew",
-            n=terms.periods,
+            "ask for one of their {as_of} to have it again; for more, {sl.Series.prolong}, or "
+            "create another series: its budget pays for either",
+            n=terms.runs,
         )
 
 
