@@ -7,12 +7,15 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
+import polars as pl
 import pytest
 from flint import arb, ctx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import shortlist as sl
 from helpers.exactness import between, within_stated_error
+from helpers.refusals import refusal
 from shortlist.algorithms.competition import Competition, Crowded
 from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.sequences import Sequences
@@ -20,7 +23,15 @@ from shortlist.algorithms.slack import SlackWeights
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
-from shortlist.mechanisms import Accounting, JointOrPeel, Peeling, PermuteAndFlip, _whole_or_picks
+from shortlist.mechanisms import (
+    Accounting,
+    Joint,
+    JointOrPeel,
+    JointPermuteAndFlip,
+    Peeling,
+    PermuteAndFlip,
+    _whole_or_picks,
+)
 from shortlist.privacy import Either, Pure
 
 fixed = settings(derandomize=True, deadline=None, max_examples=60)
@@ -421,3 +432,17 @@ def test_costs_compose(n):
         for taken in itertools.combinations_with_replacement(ways, n):  # in whatever order
             total = sum(taken[1:], taken[0])
             assert many.epsilon(1e-6) >= total.epsilon(1e-6) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("kind", [Joint, JointPermuteAndFlip])
+def test_what_memory_may_not_hold_is_refused_before_the_charge(kind):
+    """By k, epsilon and the number of items; where that is read, once it is known."""
+    rows = pl.DataFrame({"item": range(20_000), "count": np.arange(20_000) * 7})
+    listed = sl.counts(rows, item="item", count="count", public_items=list(range(20_000)))
+    refusal(lambda: listed.plan(sl.TopK(1000), epsilon=1e-6, mechanism=kind), "more sequences")
+    question = sl.TopK(1000, noisy_counts=True)
+    refusal(lambda: listed.plan(question, epsilon=1e-6, mechanism=kind), "more sequences")
+    listed.plan(sl.TopK(400), epsilon=1e-6, mechanism=kind)  # 8 million pieces
+    in_table = sl.counts(rows, item="item", count="count", public_items=sl.IN_TABLE)
+    asked = in_table.plan(sl.TopK(1000), epsilon=1e-6, mechanism=kind)
+    refusal(asked.run, "more sequences", "as spent")

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from helpers.losses import largest_log_ratio
+from helpers.losses import hockey_stick, largest_log_ratio
 from helpers.oracles_of_counts import distance, losses, set_or_peel
+from shortlist.algorithms import slack
 from shortlist.algorithms.competition import Competition
 from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.subsets import Subsets
@@ -18,7 +19,6 @@ from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import Accounting, JointOrPeel, SetOrPeel
-from shortlist.mechanisms import _whole_or_picks as whole_or_picks
 from shortlist.privacy import Pure
 
 LARGEST = 3
@@ -176,7 +176,7 @@ def test_a_wide_gap_behind_the_last_is_enough_for_the_set_and_not_for_the_sequen
 
 @pytest.mark.parametrize("kind", [SetOrPeel, JointOrPeel])
 def test_too_many_pieces_are_not_counted(kind, monkeypatch):
-    monkeypatch.setattr(whole_or_picks, "_MOST_PIECES", 1000)
+    monkeypatch.setattr(slack, "_MOST_PIECES", 1000)
     counts = np.arange(300) * 1000
     for epsilon, branch in ((3.0, "as a whole"), (1e-3, "one by one")):
         mechanism = kind(k=10, epsilon=epsilon)
@@ -184,6 +184,26 @@ def test_too_many_pieces_are_not_counted(kind, monkeypatch):
         assert found.branch == branch
         near = mechanism.competition(EqualCounts.of(counts))
         assert (near.every.most_pieces(near.decay) > 1000) is (branch == "one by one")
+
+
+@pytest.mark.parametrize("accounting", SetOrPeel.accountings)
+@pytest.mark.parametrize("k", [2, 3])
+def test_too_many_pieces_of_a_few_items_are_not_counted_either(k, accounting, monkeypatch):
+    """They are named one by one then, at no more than is paid for the whole."""
+    monkeypatch.setattr(slack, "_MOST_PIECES", 0)
+    mechanism = SetOrPeel(k=k, epsilon=1.0, delta=0.1, accounting=accounting)
+    found, more = (_told(mechanism, counts) for counts in ((3, 2, 2, 0), (3, 3, 2, 1)))
+    assert largest_log_ratio(found, more) <= 1.0 + 1e-9
+    for epsilon in (0.3, 0.6):
+        lost = max(hockey_stick(found, more, epsilon), hockey_stick(more, found, epsilon))
+        assert lost <= mechanism.cost.delta(epsilon) + 1e-9
+    monkeypatch.undo()
+    assert found != pytest.approx(_told(mechanism, (3, 2, 2, 0)))
+
+
+def _told(mechanism, counts):
+    evidence = PublicCounts(np.array(counts))
+    return law(lambda draws: tuple(mechanism.select(evidence, draws).positions.tolist()))
 
 
 def test_the_oracle_of_many_sets_is_that_of_all_orders():

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # What weighs less than exp(-45) of the whole is computed only if it is drawn.
 NEGLIGIBLE = 45.0
+# More pieces of slacks than these would take more than a gigabyte.
+_MOST_PIECES = 2**23
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,10 @@ class ListsBySlack(ABC):
     def most_pieces(self, decay: float) -> float:
         """How many pieces matter at most, nearly, likewise and by the decay alone."""
         return min(self.k * len(self.groups.counts), (self.log_all + NEGLIGIBLE) / decay)
+
+    def too_many(self, decay: float) -> bool:
+        """Whether memory might not hold the pieces that matter: no count decides it."""
+        return self.most_pieces(decay) > _MOST_PIECES
 
     @property
     def log_all(self) -> float:

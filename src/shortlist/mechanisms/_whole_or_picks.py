@@ -43,8 +43,6 @@ from shortlist.privacy.calibration import WORTH_A_DELTA, divide_down, largest, s
 
 # From how many items on a choice pays. Measured: see bench/results/choice.md.
 _WORTH_A_CHOICE = 4
-# More pieces of slacks than these would take more than a gigabyte.
-_MOST_PIECES = 2**23
 
 
 class UsualChoice(NamedTuple):
@@ -268,6 +266,8 @@ class WholeOrPicks(Mechanism):
         groups = EqualCounts.of(np.minimum(coarse.counts, LARGEST_COUNT))
         near = self.competition(groups, coarse.unit)
         if self.always_whole:
+            if near.every.too_many(near.decay):
+                return self._named(self._named_purely(evidence, draws))
             known = near.every.near(near.decay)
             return self._named(self._named_as_a_whole(known, near.decay, draws))
         if self._is_crowded(near, draws):
@@ -291,8 +291,8 @@ class WholeOrPicks(Mechanism):
 
     def _is_crowded(self, near: Competition, draws: Draws) -> bool:
         """The private choice; where so many lists do not exist, or too many, there is none."""
-        if near.every.most_pieces(near.decay) > _MOST_PIECES:
-            return True  # by k, epsilon and the number of items alone
+        if near.every.too_many(near.decay):
+            return True
         crowded = self.crowded(near)
         return crowded is not None and bool(draws.coin(crowded)[0])
 
@@ -308,6 +308,12 @@ class WholeOrPicks(Mechanism):
         if self._flips:
             return draw_flipped(SlackClasses(lists, decay), draws)
         return draw_joint(SlackWeights(lists, decay), draws)
+
+    def _named_purely(self, evidence: PublicCounts, draws: Draws) -> Ints:
+        """Item by item at what is paid for the whole, which is pure."""
+        if self._flips:
+            return self._once.select(evidence, draws).positions
+        return peel(evidence.counts, self.k, self._pure_epsilon * evidence.unit, draws)
 
     def _named_one_by_one(self, evidence: PublicCounts, draws: Draws) -> Ints:
         if self.one_shot:

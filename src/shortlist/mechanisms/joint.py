@@ -11,6 +11,7 @@ from shortlist.algorithms.grouping import EqualCounts
 from shortlist.algorithms.sequences import Sequences
 from shortlist.algorithms.slack import SlackWeights
 from shortlist.draws import Draws, Ints
+from shortlist.errors import InputError
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.mechanism import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
@@ -34,6 +35,10 @@ class Joint(Mechanism):
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
+
+    Raises:
+        InputError: By `select`, if k, epsilon and the number of items are such that counting the
+            sequences might take more than a gigabyte.
 
     >>> Joint(k=20, epsilon=1.0).cost
     Pure(epsilon=1.0, rho=0.125)
@@ -60,7 +65,29 @@ class Joint(Mechanism):
         if k == 0:
             return Selection(np.empty(0, np.int64))
         decay = self.epsilon / 2 * evidence.unit
-        return Selection(draw_joint(SlackWeights.of(Sequences(groups, k), decay), draws))
+        sequences = Sequences(groups, k)
+        require_few(self.epsilon, sequences, decay)
+        return Selection(draw_joint(SlackWeights.of(sequences, decay), draws))
+
+    def require_items(self, n_items: int) -> None:
+        require_few(self.epsilon, sequences_of(n_items, self.k), self.epsilon / 2)
+
+
+def sequences_of(n_items: int, k: int) -> Sequences:
+    """Those of so many items: their number, and nothing of counts."""
+    return Sequences(EqualCounts.of(np.zeros(n_items, np.int64)), min(k, n_items))
+
+
+def require_few(epsilon: float, lists: Sequences, decay: float) -> None:
+    """Refuse where memory might not hold how many sequences compete at which slack."""
+    if lists.k and lists.too_many(decay):
+        raise InputError(
+            "with so small an epsilon, for so many items, more sequences compete than memory may "
+            "hold",
+            "give more epsilon, ask for fewer items, or give {JointOrPeel}, which then names "
+            "items one by one",
+            given={"epsilon": epsilon},
+        )
 
 
 def as_a_whole(k: int, epsilon: float) -> str:

@@ -12,6 +12,7 @@ from shortlist.algorithms.sequences import Sequences
 from shortlist.algorithms.slack import SlackClasses
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import PublicCounts
+from shortlist.mechanisms.joint import require_few, sequences_of
 from shortlist.mechanisms.mechanism import Mechanism, Selection, counted
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
@@ -34,6 +35,10 @@ class JointPermuteAndFlip(Mechanism):
     Args:
         k: How many items, at least 1.
         epsilon: Above 0.
+
+    Raises:
+        InputError: By `select`, if k, epsilon and the number of items are such that counting the
+            sequences might take more than a gigabyte.
 
     >>> JointPermuteAndFlip(k=20, epsilon=1.0).cost
     Pure(epsilon=1.0, rho=0.5)
@@ -60,8 +65,12 @@ class JointPermuteAndFlip(Mechanism):
             return Selection(np.empty(0, np.int64))
         decay = self.epsilon / 2 * evidence.unit
         sequences = Sequences(EqualCounts.of(evidence.counts), k)
+        require_few(self.epsilon, sequences, decay)
         classes = SlackClasses.of(sequences, decay)
         return Selection(draw_flipped(classes, draws))
+
+    def require_items(self, n_items: int) -> None:
+        require_few(self.epsilon, sequences_of(n_items, self.k), self.epsilon / 2)
 
 
 def flipped_as_a_whole(k: int, epsilon: float) -> str:

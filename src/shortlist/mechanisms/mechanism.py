@@ -272,6 +272,13 @@ class Mechanism(ABC):
         """How it finds items, each by itself; None where that hangs on the counts of others."""
         return None
 
+    def require_items(self, n_items: int) -> None:  # noqa: B027 - most take any number
+        """Refuse more public items than it can compare, before a row is read.
+
+        Raises:
+            InputError: There are too many for its parameters.
+        """
+
     @abstractmethod
     def select(self, evidence: Any, draws: Draws) -> Selection:
         """Select items; all randomness comes from `draws`.

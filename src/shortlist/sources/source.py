@@ -164,6 +164,8 @@ class Source(StaysHere):
                 epsilon, delta = priced(self._budget, share, epsilon, delta, promise)
             chosen = choose(epsilon=epsilon, delta=delta)
             require_enough(question, engine.n_items)
+            if engine.n_items is not None and not engine.by:
+                chosen.require_items(engine.n_items)
             guarantee = self._guarantee(chosen, engine)
         warn_of_weakness(guarantee.epsilon, guarantee.delta, self._users)
         return Plan(

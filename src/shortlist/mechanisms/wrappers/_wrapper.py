@@ -30,6 +30,9 @@ class Wrapper(Mechanism):
     def adjacency(self) -> str:
         return self.selection.adjacency
 
+    def require_items(self, n_items: int) -> None:
+        self.selection.require_items(n_items)
+
     @property
     def finding(self) -> Detection | None:
         return self.selection.finding
