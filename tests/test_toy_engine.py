@@ -14,7 +14,7 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.evidence import PrivateCounts
 from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, Peeling, WeightedGaussian
 from shortlist.sources.pairs import Pairs
-from shortlist.sources.source import Source
+from shortlist.sources.source import DataFacts, Source
 from shortlist.table import open_table
 
 
@@ -104,7 +104,7 @@ def test_light_items_are_named_by_their_own_names():
         }
     )
     engine = Discreet(open_table(rows, user="user", items="item"), None)
-    source = Pairs(engine, ["item"], "user", 100, None)
+    source = Pairs(engine, ["item"], "user", 100, DataFacts())
     plan = source.plan(sl.Domain(), epsilon=1.0, delta=1e-6, mechanism=WeightedGaussian)
     assert 9 * 2**32 < plan.mechanism.wants.show_from < 9.1 * 2**32
     named = [item for seed in range(10) for item in plan.run(SeededBits(seed)).items]

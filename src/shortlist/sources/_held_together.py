@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 from shortlist.engines import Engine
 from shortlist.engines.items_together import Combinations
 from shortlist.errors import InputError, is_whole
-from shortlist.plan import Chargeable
 from shortlist.planning import Bounds, Usual
 from shortlist.questions import Domain, Question, TopK
-from shortlist.release import About
 from shortlist.runtime.processes import even_unmade
-from shortlist.sources.source import Source
+from shortlist.sources.source import DataFacts, Source
 
 if TYPE_CHECKING:
     from shortlist.engines.rows_in_memory import RowsInMemory
@@ -52,9 +50,7 @@ class HeldTogether(Source):
         bounds: Bounds,
         *,
         protects: str,
-        budget: Chargeable | None,
-        users: int | None,
-        about: About,
+        facts: DataFacts,
     ) -> None:
         if not (is_whole(of) and of in _USUAL_ITEMS):
             raise InputError(
@@ -66,9 +62,7 @@ class HeldTogether(Source):
             rows.together(Combinations(int(of), items)),
             protects=protects,
             bounds={"max_items_per_user": bound},
-            budget=budget,
-            users=users,
-            about=replace(about, together=int(of)),
+            facts=facts._replace(about=replace(facts.about, together=int(of))),
         )
         self._of = int(of)
 

@@ -15,7 +15,7 @@ from shortlist.questions import Rank
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources._asking import Terms, takes
-from shortlist.sources.source import LIST_IS_PUBLIC, Source
+from shortlist.sources.source import LIST_IS_PUBLIC, DataFacts, Source
 from shortlist.table import Writing
 from shortlist.table.comparison_rows import ComparisonTable, open_comparisons
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
@@ -95,7 +95,7 @@ def comparisons(  # noqa: PLR0913 - the arguments are the interface
             otherwise=KNOWN_IN_TABLE,
         )
     bound = None if max_comparisons_per_user is None else int(max_comparisons_per_user)
-    return Comparisons(table, public, bound, budget, about)
+    return Comparisons(table, public, bound, DataFacts(budget, about=about))
 
 
 def require_bound(user: object, max_comparisons_per_user: object) -> None:
@@ -129,8 +129,7 @@ class Comparisons(Source):
         table: ComparisonTable,
         public: pl.DataFrame | InTable,
         max_comparisons_per_user: int | None,
-        budget: Chargeable | None,
-        about: About,
+        facts: DataFacts,
     ) -> None:
         self._bound = max_comparisons_per_user
         known = "the items that the table compares are public"
@@ -139,8 +138,7 @@ class Comparisons(Source):
             protects=self._unit,
             assumes=(known if public is IN_TABLE else LIST_IS_PUBLIC,),
             bounds={"max_comparisons_per_user": max_comparisons_per_user},
-            budget=budget,
-            about=about,
+            facts=facts,
         )
         roles = zip(("winner", "loser", "user"), table.columns, strict=False)
         names = ", ".join(f'{role}="{name}"' for role, name in roles)

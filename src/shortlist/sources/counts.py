@@ -16,7 +16,7 @@ from shortlist.questions import TopK
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources._asking import Terms, takes
-from shortlist.sources.source import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, Source, opened
+from shortlist.sources.source import GROUPS_ARE_PUBLIC, LIST_IS_PUBLIC, DataFacts, Source, opened
 from shortlist.table import SensitiveTable, Writing, open_table
 from shortlist.table.public_items import (
     IN_TABLE,
@@ -107,6 +107,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
     writing = Writing(separator, encoding)
     checked = open_table(data, count=count, items=item, writing=writing, where=where)
     about = replace(about, where=None if checked.where is None else str(checked.where))
+    facts = DataFacts(budget, users, about)
     grouped = None if by is None else checked.by(by)
     _require_of_items(grouped or checked)
     if grouped is not None:
@@ -116,9 +117,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
             max_items_per_user,
             _promised_groups(max_groups_per_user, max_items_per_user),
             public=(public_items, public_groups),
-            budget=budget,
-            users=users,
-            about=about,
+            facts=facts,
         )
     _require_no_groups(max_groups_per_user, public_groups)
     public: pl.DataFrame | InTable | None = None
@@ -130,7 +129,7 @@ def counts(  # noqa: PLR0913 - a histogram, and how it is grouped
         )
     engine = HistogramInMemory(checked, public, max_items_per_user)
     bounds = {"max_items_per_user": max_items_per_user}
-    return Counts(engine, checked, public, bounds, budget, users, about)
+    return Counts(engine, checked, public, bounds, facts)
 
 
 def _require_of_items(table: SensitiveTable) -> None:
@@ -161,9 +160,7 @@ def _in_groups(
     max_groups_per_user: int,
     *,
     public: tuple[object, object],
-    budget: Chargeable | None,
-    users: int | None,
-    about: About,
+    facts: DataFacts,
 ) -> Counts:
     """A histogram in groups, told by those first columns that `whole` does not have."""
     n_by = len(table.items) - len(whole.items)
@@ -172,7 +169,7 @@ def _in_groups(
     n_items = known.n_items if known else None
     engine = HistogramInGroups(table, n_by, pairs, max_items_per_user, max_groups_per_user, n_items)
     bounds = {"max_items_per_user": max_items_per_user, "max_groups_per_user": max_groups_per_user}
-    return Counts(engine, table, pairs, bounds, budget, users, about)
+    return Counts(engine, table, pairs, bounds, facts)
 
 
 class _Known(NamedTuple):
@@ -257,9 +254,7 @@ class Counts(Source):
         table: SensitiveTable,
         public: pl.DataFrame | InTable | None,
         bounds: Mapping[str, int | None],
-        budget: Chargeable | None,
-        users: int | None,
-        about: About,
+        facts: DataFacts,
     ) -> None:
         count, *items = table.columns
         super().__init__(
@@ -271,9 +266,7 @@ class Counts(Source):
                 *_bounded(bounds),
             ),
             bounds=bounds,
-            budget=budget,
-            users=users,
-            about=about,
+            facts=facts,
         )
         n_by, bounded = len(engine.by), ", ".join(f"{name}={most}" for name, most in bounds.items())
         by, item = (", ".join(f'"{name}"' for name in x) for x in (items[:n_by], items[n_by:]))

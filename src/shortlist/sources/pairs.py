@@ -20,14 +20,14 @@ from shortlist.parameters import GroupItems, ShareOfUsers, require_count, requir
 from shortlist.plan import Chargeable
 from shortlist.planning import Bounds, Usual
 from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
-from shortlist.release import NOTHING_SAID, About, Release
+from shortlist.release import About, Release
 from shortlist.release.loading import load
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources._asking import Terms, takes
 from shortlist.sources._held_together import HeldTogether
 from shortlist.sources._of_amounts import of_known, require_groups, require_ranking
 from shortlist.sources.pairs_in_groups import Groups
-from shortlist.sources.source import Source, known_before, opened
+from shortlist.sources.source import DataFacts, Source, known_before, opened
 from shortlist.table import SensitiveTable, Writing, open_table
 from shortlist.table.amounts import amounts_of
 from shortlist.table.public_items import IN_TABLE, open_public_items
@@ -200,7 +200,8 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             raise of_known()
         about = replace(about, amount=str(amounts))
     engine = _engine_of(checked, public, known, in_engine=in_engine, may_fetch=pull is None)
-    return Pairs(engine, list(checked.items), user, max_items_per_user, budget, users, about)
+    facts = DataFacts(budget, users, about)
+    return Pairs(engine, list(checked.items), user, max_items_per_user, facts)
 
 
 def _counts_users(rows: _Rows) -> TypeGuard[RowsInMemory | RowsInTable]:
@@ -295,9 +296,7 @@ class Pairs(Source):
         items: Sequence[str],
         user: str,
         max_items_per_user: int | None,
-        budget: Chargeable | None,
-        users: int | None = None,
-        about: About = NOTHING_SAID,
+        facts: DataFacts,
         assumes: tuple[str, ...] | None = None,
     ) -> None:
         public = engine.items_are_public
@@ -307,12 +306,10 @@ class Pairs(Source):
             protects=f'all rows of any one "{user}"',
             assumes=known_before(engine) if assumes is None else assumes,
             bounds={} if public else {"max_items_per_user": bound},
-            budget=budget,
-            users=users,
-            about=about,
+            facts=facts,
         )
         self._rows = engine
-        self._of = partial(Pairs, items=items, user=user, budget=budget, users=users, about=about)
+        self._of = partial(Pairs, items=items, user=user, facts=facts)
         named = ", ".join(f'"{name}"' for name in items)
         self._described = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
         if engine.amounts is not None:
@@ -344,7 +341,7 @@ class Pairs(Source):
             raise InputError(
                 "a series lists items by who holds them", "omit it", given={"amount": ...}
             )
-        return RowsOfRun(self._rows, self._about, self._budget, self._bounds)
+        return RowsOfRun(self._rows, self._facts.about, self._facts.budget, self._bounds)
 
     def of_items(self, items: object) -> Pairs:
         """The same rows, of which only items count that everybody knows: those of a list.
@@ -423,9 +420,7 @@ class Pairs(Source):
             protects=self._protects,
             assumes=self._assumes,
             bounds={**self._bounds, **of_groups},
-            budget=self._budget,
-            users=self._users,
-            about=self._about,
+            facts=self._facts,
         )
 
     def _grouped_rows(
@@ -472,9 +467,7 @@ class Pairs(Source):
             of,
             self._bounds,
             protects=self._protects,
-            budget=self._budget,
-            users=self._users,
-            about=self._about,
+            facts=self._facts,
         )
 
     def _require_single_private_items(self) -> None:

@@ -9,14 +9,13 @@ from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups
 from shortlist.errors import InputError, Words
 from shortlist.parameters import ShareOfUsers
-from shortlist.plan import Chargeable
 from shortlist.planning import Bounds
 from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
-from shortlist.release import About, Release
+from shortlist.release import Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources._asking import Terms, takes
 from shortlist.sources._of_amounts import require_ranking
-from shortlist.sources.source import GROUPS_ARE_PUBLIC, Source
+from shortlist.sources.source import GROUPS_ARE_PUBLIC, DataFacts, Source
 from shortlist.table.public_items import open_public_groups
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ class Groups(Source):
     Questions may be asked from several threads; the data is read by the first.
     """
 
-    def __init__(  # noqa: PLR0913 - what a source holds, and its lists
+    def __init__(
         self,
         rows: RowsInGroups | RowsInTable,
         public_groups: object,
@@ -40,9 +39,7 @@ class Groups(Source):
         protects: str,
         assumes: tuple[str, ...],
         bounds: Bounds,
-        budget: Chargeable | None,
-        users: int | None,
-        about: About,
+        facts: DataFacts,
     ) -> None:
         public = None
         if public_groups is not None:
@@ -63,9 +60,7 @@ class Groups(Source):
             protects=protects,
             assumes=(*assumes, *(() if public is None else (GROUPS_ARE_PUBLIC,))),
             bounds=bounds,
-            budget=budget,
-            users=users,
-            about=about,
+            facts=facts,
         )
         self._pairs, self._groups_are_public = rows.as_pairs(), public is not None
 

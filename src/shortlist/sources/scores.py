@@ -15,7 +15,7 @@ from shortlist.questions import BottomScores, TopScores
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources._asking import Terms, takes
-from shortlist.sources.source import LIST_IS_PUBLIC, Source, opened
+from shortlist.sources.source import LIST_IS_PUBLIC, DataFacts, Source, opened
 from shortlist.table import SensitiveTable, Writing, open_table
 from shortlist.table.public_items import IN_TABLE, KNOWN_IN_TABLE, InTable, open_public_items
 
@@ -117,7 +117,8 @@ def scores(  # noqa: PLR0913 - the arguments are the interface
             public_items, checked.items, table=checked.parts, otherwise=KNOWN_IN_TABLE
         )
     engine = StatedScores(checked, public, missing=missing, **stated)  # type: ignore[arg-type]  # checked above
-    return ItemScores(engine, checked, {**stated, "neighbours": neighbours}, budget, users, about)
+    facts = DataFacts(budget, users, about)
+    return ItemScores(engine, checked, {**stated, "neighbours": neighbours}, facts)
 
 
 class ItemScores(Source):
@@ -131,9 +132,7 @@ class ItemScores(Source):
         engine: StatedScores,
         table: SensitiveTable,
         stated: dict[str, object],
-        budget: Chargeable | None,
-        users: int | None,
-        about: About,
+        facts: DataFacts,
     ) -> None:
         score, *items = (f'"{name}"' for name in table.columns)
         most, one = stated["sensitivity"], stated["direction"] is Direction.ONE
@@ -149,9 +148,7 @@ class ItemScores(Source):
             protects=f"one user, who moves each score in {score} by at most {most:g}, {way}",
             assumes=(word, public if engine.n_items is None else LIST_IS_PUBLIC),
             bounds=stated,  # type: ignore[arg-type]  # a number and options
-            budget=budget,
-            users=users,
-            about=about,
+            facts=facts,
         )
         self._described = f"item={known}, score={score}, sensitivity={most:g}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
@@ -35,6 +35,20 @@ LIST_IS_PUBLIC = "the list of public items does not depend on this table"
 GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
 
 
+class DataFacts(NamedTuple):
+    """What belongs to the data, whatever is asked of it.
+
+    Attributes:
+        budget: What every question is charged to before anything is read; None for nothing.
+        users: About how many users there are, if everybody may know that.
+        about: The data set, and as of when it is.
+    """
+
+    budget: Chargeable | None = None
+    users: int | None = None
+    about: About = NOTHING_SAID
+
+
 class Source(StaysHere):
     """Sensitive data; its methods are the questions that make sense for it.
 
@@ -50,9 +64,7 @@ class Source(StaysHere):
         protects: str,
         assumes: tuple[str, ...] = (),
         bounds: Bounds | None = None,
-        budget: Chargeable | None = None,
-        users: int | None = None,
-        about: About = NOTHING_SAID,
+        facts: DataFacts = DataFacts(),  # noqa: B008 - it cannot be changed
     ) -> None:
         """Hold what belongs to the data, not to a question.
 
@@ -61,13 +73,11 @@ class Source(StaysHere):
             protects: The privacy unit, in words.
             assumes: What is public, or promised by the caller, one sentence each.
             bounds: Fields of a mechanism that are filled from here: what one user is in.
-            budget: What every question is charged to before anything is read; None for nothing.
-            users: About how many users there are, if everybody may know that.
-            about: The data set, and as of when it is.
+            facts: Its budget, and what is said of the data.
         """
+        budget, users, about = facts
         if users is not None:
             require_count("users", users)
-        self._users = users
         self._engine = engine
         self._protects = protects
         self._assumes = assumes
@@ -78,8 +88,9 @@ class Source(StaysHere):
                 "omit it to charge nothing",
                 given={"budget": budget},
             )
-        self._budget = budget
-        self._about = about.within(budget.dataset) if isinstance(budget, Ledger) else about
+        if isinstance(budget, Ledger):
+            about = about.within(budget.dataset)
+        self._facts = DataFacts(budget, users, about)
 
     @takes(PlanTerms)
     def ask(
@@ -145,7 +156,7 @@ class Source(StaysHere):
         """
         require_question(question)
         engine = self._engine_for(question)
-        question = question.asked_of(self._users, by=engine.by)
+        question = question.asked_of(self._facts.users, by=engine.by)
         choose = partial(
             mechanism_for,
             question,
@@ -161,33 +172,34 @@ class Source(StaysHere):
                 def promise(epsilon: float, delta: float) -> Guarantee:
                     return self._guarantee(choose(epsilon=epsilon, delta=delta), engine)
 
-                epsilon, delta = priced(self._budget, share, epsilon, delta, promise)
+                epsilon, delta = priced(self._facts.budget, share, epsilon, delta, promise)
             chosen = choose(epsilon=epsilon, delta=delta)
             require_enough(question, engine.n_items)
             if engine.n_items is not None and not engine.by:
                 chosen.require_items(engine.n_items)
             guarantee = self._guarantee(chosen, engine)
-        warn_of_weakness(guarantee.epsilon, guarantee.delta, self._users)
+        warn_of_weakness(guarantee.epsilon, guarantee.delta, self._facts.users)
         return Plan(
             question=question,
             mechanism=chosen,
             guarantee=guarantee,
             engine=engine,
             promises=self._guarantee,
-            budget=self._budget,
-            about=replace(self._about, title=terms["title"], note=terms["note"]),
+            budget=self._facts.budget,
+            about=replace(self._facts.about, title=terms["title"], note=terms["note"]),
         )
 
     def _repr_html_(self) -> str:
         """The columns, and what belongs to the data: no row is shown, and none was read."""
+        budget, _, about = self._facts
         rows = [(harmless(name), str(dtype)) for name, dtype in self._engine.columns.items()]
         bounds = ", ".join(f"{name}={bound}" for name, bound in self._bounds.items() if bound)
         labels = {
             "protects": self._protects,
             "bounds": bounds or "none",
             "assumes": "; ".join((*self.known, *self._assumes)),
-            **({"data set": self._about.of.removeprefix("of ")} if self._about.of else {}),
-            "budget": "none" if self._budget is None else "charged before a row is read",
+            **({"data set": about.of.removeprefix("of ")} if about.of else {}),
+            "budget": "none" if budget is None else "charged before a row is read",
         }
         seen = Sheet(
             harmless(repr(self)),
@@ -244,7 +256,8 @@ class Source(StaysHere):
     @property
     def _accounting(self) -> Accounting:
         """How stages are counted: for one release alone, or for one of many of a budget."""
-        return self._budget.accounting if isinstance(self._budget, Ledger) else Accounting.EXACT
+        budget = self._facts.budget
+        return budget.accounting if isinstance(budget, Ledger) else Accounting.EXACT
 
     def _guarantee(self, mechanism: Mechanism, engine: Engine) -> Guarantee:
         assumed = (*self._assumes, *engine.assumes(mechanism.wants), *mechanism.assumes)

@@ -10,10 +10,10 @@ from shortlist.engines.indexed_store import IndexedStore
 from shortlist.errors import InputError
 from shortlist.plan import Chargeable
 from shortlist.questions import TopK
-from shortlist.release import NOTHING_SAID, About, Release
+from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources._asking import Terms, takes
-from shortlist.sources.source import Source
+from shortlist.sources.source import DataFacts, Source
 
 
 def store(
@@ -59,20 +59,20 @@ def store(
     >>> readers.top_k(1, epsilon=1.0).items
     ['Emma']
     """
-    about = About.of_data(dataset, as_of)
+    facts = DataFacts(budget, users, About.of_data(dataset, as_of))
     names = {"table": table, "item": item, "count": count}
     if isinstance(url_or_store, stores.ScoreStore):
         for name, value in names.items():
             if value is not None:
                 raise InputError("goes with a URL, and the store has its own", given={name: value})
-        return Store(url_or_store, budget, users, about)
+        return Store(url_or_store, facts)
     if not isinstance(url_or_store, str):
         raise InputError(
             "is neither a URL, such as sqlite:///items.db, nor a store of shortlist.stores",
             given={"url_or_store": url_or_store},
         )
     try:
-        return Store(stores.open_store(url_or_store, **names), budget, users, about)  # type: ignore[arg-type]  # checked there
+        return Store(stores.open_store(url_or_store, **names), facts)  # type: ignore[arg-type]  # checked there
     except InputError as error:
         refused = error.with_traceback(None)
     # The frames of the other trace hold the URL, which whoever prints their variables would show.
@@ -86,13 +86,7 @@ class Store(Source):
     Questions may be asked from several threads; each reads for itself.
     """
 
-    def __init__(
-        self,
-        held: stores.ScoreStore,
-        budget: Chargeable | None = None,
-        users: int | None = None,
-        about: About = NOTHING_SAID,
-    ) -> None:
+    def __init__(self, held: stores.ScoreStore, facts: DataFacts) -> None:
         named = "" if held.count is None else f' of "{held.count}"'
         super().__init__(
             IndexedStore(held),
@@ -101,9 +95,7 @@ class Store(Source):
                 "each user is in each count at most once",
                 "the items of the store are public",
             ),
-            budget=budget,
-            users=users,
-            about=about,
+            facts=facts,
         )
         self._held = held
 
