@@ -25,7 +25,7 @@ class Numbers:
 
     def __init__(self, mechanism):
         self.k, self.enough = mechanism.k, mechanism.enough
-        self.bound, self.lost = mechanism.max_items_per_user, mechanism.composition.lost
+        self.bound, self.lost = mechanism.max_items_per_user, mechanism.composition.own_items.delta
         self.rho, self.picks_after = mechanism.rho, mechanism.picks_after
         self.sigma = 1 / math.sqrt(2 * self.rho * (1 - RESERVED))
         self.parts, self.losses = mechanism.design.schedule.parts, mechanism.design.schedule.losses

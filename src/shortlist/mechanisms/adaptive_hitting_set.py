@@ -35,14 +35,15 @@ from shortlist.privacy.accountant.cost_of_rounds import (
     with_a_stop,
     zcdp_of_noise,
 )
-from shortlist.privacy.accountant.picks_as_noise import picks_below
+from shortlist.privacy.accountant.picks_by_reach import picks_by_reach_below
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
 from shortlist.questions import HittingSet, Question
 
 _RESERVED = Fraction(1, 20)  # of the zCDP, for picks if all rounds are run
 _EXPECTED_GAIN = 3.0
 _POWER = 3  # of its estimated weight, in the odds of an item
-_LOST = 0.5  # of delta, for thresholds, in zCDP
+_LOST = 0.5  # of delta, in zCDP
+_LOST_IN_PICKS = Fraction(1, 20)  # of delta: by so much it may be above that of normal noise
 _ROUNDING = 1 + 1e-9  # of a sum of floats: more
 
 
@@ -83,7 +84,8 @@ class AdaptiveHittingSet(InRounds):
     Items are found in rounds, as by `AdaptiveGaussian`. After each but the last, the rounds stop if
     enough items are found: twice k after the first, fewer later, and k after the fourth. The rest
     of the budget then pays for k picks among them, each by how many more users it reaches. If all
-    rounds are run, a twentieth is left for the picks.
+    rounds are run, a twentieth is left for the picks. A user whom a pick has reached counts no more
+    and spends no more, so that 200 picks cost hardly more than 50.
 
     Where items would reach few more users, noise hides which are better. So the odds of an item
     also grow with its weight as the rounds' noisy weights estimate it, which costs nothing.
@@ -92,9 +94,10 @@ class AdaptiveHittingSet(InRounds):
     is, and not how many more users it reaches.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed. The picks cost no more than
-    normal noise would for what is left. So all of it costs as much as normal noise, whenever the
-    rounds stop. A user whose items are all held by others spends delta on that
-    noise, and one who alone holds some spends it on the thresholds too. All are looked at.
+    normal noise would for what is left, but for a twentieth of delta. So all of it costs as much
+    as normal noise, whenever the rounds stop. A user whose items are all held by others spends
+    delta on that noise, and one who alone holds some spends it on the thresholds too. All are
+    looked at.
 
     Source: of this project; picks are those of Dick et al. (2026), Algorithm 4. Proof notes:
     `docs/proofs/adaptive-hitting-set.md`, `docs/proofs/accountant.md`.
@@ -128,10 +131,16 @@ class AdaptiveHittingSet(InRounds):
     def _release(self) -> RoundsRelease:
         """The noise that all of it is worth, and what may be lost."""
         if self.accounting is Accounting.EXACT:
-            return fitted(self._composed, epsilon=self.epsilon, delta=self.delta)
+            delta = round_down(Fraction(self.delta) - Fraction(self._lost_in_picks))
+            return fitted(self._rounds, epsilon=self.epsilon, delta=delta)
         lost = self.delta * _LOST
         rho = gaussian_rho(epsilon=self.epsilon, delta=self.delta, lost=lost)
-        return RoundsRelease(gaussian_sigma(rho), lost)
+        of_thresholds = round_down(Fraction(lost) - Fraction(self._lost_in_picks))
+        return RoundsRelease(gaussian_sigma(rho), of_thresholds)
+
+    @cached_property
+    def _lost_in_picks(self) -> float:
+        return round_down(Fraction(self.delta) * _LOST_IN_PICKS)
 
     @property
     def _first(self) -> float:
@@ -142,16 +151,17 @@ class AdaptiveHittingSet(InRounds):
     @property
     def composition(self) -> Composition:
         """The rounds and the picks, and the items that one user alone may hold."""
-        return self._composed(self._release)
+        lost = self._lost_in_picks
+        return with_a_stop(self._release, self._first, self.max_items_per_user, lost=lost)
 
-    def _composed(self, release: RoundsRelease) -> Composition:
+    def _rounds(self, release: RoundsRelease) -> Composition:
         return with_a_stop(release, self._first, self.max_items_per_user)
 
     @cached_property
     def cost(self) -> Cost:
         """Normal noise, and the items that one user alone may hold."""
         if self.accounting is Accounting.ZCDP:
-            return Gaussian(self.rho, self._release.lost)
+            return Gaussian(self.rho, self.composition.lost)
         by_rho = Gaussian(self.composition.rho, self.composition.lost)
         return cost_of_release(self.accounting, self.composition, by_rho, self.epsilon)
 
@@ -171,12 +181,8 @@ class AdaptiveHittingSet(InRounds):
 
     def picks_after(self, rounds: int) -> float:
         """The local epsilon of the picks, after so many rounds."""
-        return self._local_epsilons[rounds - 1]
-
-    @cached_property
-    def _local_epsilons(self) -> tuple[float, ...]:
-        left = map(self.left_after, range(1, self.design.schedule.rounds + 1))
-        return tuple(picks_below(math.sqrt(2 * rho) * (1 - 2.0**-50), self.k) for rho in left)
+        mu = math.sqrt(2 * self.left_after(rounds)) * (1 - 2.0**-50)
+        return picks_by_reach_below(mu, self.k, self._lost_in_picks)
 
     # --- what is told of it
 

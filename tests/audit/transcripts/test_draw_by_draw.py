@@ -8,6 +8,7 @@ from shortlist.audit import Verdict
 from shortlist.audit.audited_parameters import real_settings
 from shortlist.audit.running import _named
 from shortlist.audit.transcripts.draw_by_draw import audit_by_transcript
+from shortlist.evidence.contributions import UnreachedRows
 from shortlist.mechanisms import (
     Accounting,
     AdaptiveGaussian,
@@ -119,6 +120,12 @@ def test_what_is_not_looked_at_is_said():
     (found,) = audit_by_transcript(PolicyGreedy(epsilon=1.0, delta=1e-6))
     assert found.verdict is Verdict.LEFT_OUT
     assert "no tables of real size" in found.reason
+
+
+def test_users_who_count_on_after_a_pick_has_reached_them_are_seen(monkeypatch):
+    monkeypatch.setattr(UnreachedRows, "reach", lambda _unreached, _place: None)
+    found = findings(AdaptiveHittingSet(k=40, **ASKED))
+    assert found["draws: beside noise"].verdict is Verdict.BROKEN
 
 
 @pytest.mark.parametrize("name", FEW)

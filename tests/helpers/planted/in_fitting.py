@@ -24,7 +24,7 @@ from shortlist.privacy.accountant import (
     cost_of_rounds,
     fitting,
     gaussian_threshold,
-    picks_as_noise,
+    picks_by_reach,
 )
 from shortlist.privacy.accountant.cost_of_rounds import ItemsInRounds, Schedule, with_a_stop
 from shortlist.privacy.accountant.items_of_one_user import Cases
@@ -162,14 +162,11 @@ FITTING = [
         },
     ),
     *mistakes(
-        ("adaptive-hitting-set", "chosen-bound"),
+        "adaptive-hitting-set",
         "adaptive-hitting-set zcdp",
         {
-            "picks count as normal noise of their zCDP": everywhere(
-                picks_as_noise, "picks_below", lambda _right, mu, n: 2 * mu / math.sqrt(n)
-            ),
-            "picks count as one, divided by the root of their number": everywhere(
-                picks_as_noise, "picks_below", lambda right, mu, n: right(mu, 1) / math.sqrt(n)
+            "picks may lose a thousandth beside the noise that pays for them": everywhere(
+                picks_by_reach, "picks_by_reach_below", argument(2, lambda _: 1e-3)
             ),
         },
     ),

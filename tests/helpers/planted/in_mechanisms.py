@@ -199,7 +199,7 @@ MECHANISMS = [
                 AdaptiveHittingSet, "left_after", argument(1, lambda n: n - 1)
             ),
             "picks are fitted as half as many": at(
-                adaptive_hitting_set, "picks_below", argument(1, lambda n: max(n // 2, 1))
+                adaptive_hitting_set, "picks_by_reach_below", argument(1, lambda n: max(n // 2, 1))
             ),
             "an item's odds grow with its count beside its reach": at(
                 adaptive_hitting_set, "pick_by_reach", _by_true_counts

@@ -183,6 +183,13 @@ class Picked(Asked):
         lost = float(np.delete(chances, mine).sum()) * self.n
         return Spent(ranges=(reach,) * self.n if reach > _CLOSE else (), picked=lost)
 
+    def reaches(self, outcome: Ints, other: Picked) -> bool:
+        """Whether it picks an item that the user raises, and leaves another that the user does."""
+        mine, theirs = self._partners(other)
+        moved = self._log_odds[mine] - other._log_odds[theirs]
+        raised = mine[moved > moved.min() + _CLOSE] if len(moved) else mine
+        return len(raised) > 1 and bool(np.isin(outcome, raised).any())
+
     @property
     def law(self) -> tuple[object, ...]:
         """The parameter, and whether it is a choice between ways."""

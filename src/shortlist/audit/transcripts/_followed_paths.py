@@ -127,6 +127,7 @@ class Replayer(_Written):
         ties: Whether a user may make counts equal, so that picks cannot be followed item by item.
         spent: What each call of both runs spends.
         laws: The law of each of these calls.
+        reached: Whether each of these calls picks one of several items that the user raises.
         shared: For each of these calls, its number in the run with the user, and how many items
             both tables have in it; of noise whose bounds only the mechanism knows.
     """
@@ -136,6 +137,7 @@ class Replayer(_Written):
     ties: bool = False
     spent: list[Spent] = field(default_factory=list)
     laws: list[tuple[object, ...]] = field(default_factory=list)
+    reached: list[bool] = field(default_factory=list)
     shared: dict[int, int] = field(default_factory=dict)
     _sds: set[float] = field(default_factory=set)
     _first: tuple[int, int] = (0, 0)
@@ -146,6 +148,7 @@ class Replayer(_Written):
             raise Unfollowed("picks among items that may tie are left to other tables")
         mine, outcome = self._next(asked)
         self.spent.append(mine.spent(asked))
+        self.reached.append(_reaches(mine, asked, outcome))
         # Noise of one scale may be on scores that are bounded otherwise in another look, so that
         # its law counts with how many calls for noise came before it.
         self.laws.append((*mine.law, len(self.shared)) if isinstance(mine, Noisy) else mine.law)
@@ -201,6 +204,12 @@ def _natural(scores: Ints, unit: float) -> Floats:
     return np.multiply(scores, unit, dtype=np.float64)
 
 
+def _reaches(mine: Asked, theirs: Asked, outcome: Any) -> bool:
+    if isinstance(mine, Picked) and isinstance(theirs, Picked):
+        return not mine.is_of_ways and mine.reaches(outcome, theirs)
+    return False
+
+
 def _is_of_items(asked: Asked) -> bool:
     """Whether it names an item by how many hold it."""
     return isinstance(asked, Flipped) or (isinstance(asked, Picked) and not asked.is_of_ways)
@@ -228,6 +237,7 @@ class Path:
         way: That of private choices, and the seed of all else.
         spent: By each call that both neighbours make.
         laws: What must not depend on the data in each of these calls.
+        reached: Whether each of these picks an item that the user raises, and leaves another.
         wrong: What is otherwise on the neighbour, so that no cost covers it; "" if nothing is.
         left: Why it was not followed to the end; "" if it was.
         own: Of each call for noise on items of the user alone, by its number: how many items of
@@ -244,6 +254,7 @@ class Path:
     way: int
     spent: tuple[Spent, ...]
     laws: tuple[tuple[object, ...], ...]
+    reached: tuple[bool, ...] = ()
     wrong: str = ""
     left: str = ""
     own: dict[int, int] = field(default_factory=dict)
@@ -253,6 +264,11 @@ class Path:
     picks: int = 0
     shared: float = 1.0
     ways: int = 1
+
+    @property
+    def after_reaching(self) -> tuple[Spent, ...]:
+        """By the calls after the user was reached; none, where it never was."""
+        return self.spent[self.reached.index(True) + 1 :] if True in self.reached else ()
 
     @property
     def total(self) -> Spent:
@@ -285,6 +301,7 @@ def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
         way,
         tuple(replayer.spent),
         tuple(replayer.laws),
+        tuple(replayer.reached),
         wrong=wrong,
         left=left,
         own=own,

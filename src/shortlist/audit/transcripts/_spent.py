@@ -38,6 +38,7 @@ class Spent:
     Attributes:
         squares: Of all normal noise, the sum of squared shifts over variances.
         ranges: Of each exponential mechanism, the range of the log odds.
+        reached: The same of those that spend nothing once the user is reached by one of them.
         pures: Of each other draw, the largest loss.
         lost: The chance that noise names an item of the user alone.
         picked: The chance that a pick does, the largest of all picks: each of them may end them.
@@ -50,6 +51,7 @@ class Spent:
     lost: float = 0.0
     picked: float = 0.0
     coins: tuple[tuple[float, float], ...] = ()
+    reached: tuple[float, ...] = ()
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -59,7 +61,12 @@ class Spent:
             self.lost + other.lost,
             max(self.picked, other.picked),
             self.coins + other.coins,
+            self.reached + other.reached,
         )
+
+    def until_reached(self) -> Spent:
+        """With ranges as those of draws that spend nothing once the user is reached."""
+        return replace(self, ranges=(), reached=self.ranges)
 
     def most(self, other: Spent) -> Spent:
         """The larger of two losses, of one draw of a law."""
@@ -90,8 +97,8 @@ class Spent:
     @property
     def pure(self) -> float:
         """The largest loss of all; infinite where there is normal noise."""
-        coins = (loss for loss, _ in self.coins)
-        return math.inf if self.squares else math.fsum((*self.ranges, *self.pures, *coins))
+        losses = *self.ranges, *self.reached, *self.pures, *(loss for loss, _ in self.coins)
+        return math.inf if self.squares else math.fsum(losses)
 
 
 def _largest_losses(coins: tuple[tuple[float, float], ...]) -> float:
@@ -99,6 +106,7 @@ def _largest_losses(coins: tuple[tuple[float, float], ...]) -> float:
 
 
 _TILTS = np.linspace(0.1, 0.9, 17)  # of a range: how much of it is above 0
+_SMALL_TILTS = np.geomspace(1e-3, 0.9, 28)  # the same, of picks until one reaches the user
 _MOST = 100_000  # losses of picks together
 _LEAST = 1e-30  # of a chance that is looked at
 
@@ -110,8 +118,9 @@ def certain_delta(spent: Spent, epsilon: float) -> float:
     if math.prod(n + 1 for n in (*ranges.values(), *pures.values())) > _MOST:
         ranges, pures = Counter(), Counter()  # what is left out makes it no larger
     best, epsilon = 0.0, epsilon - math.log1p(-spent.lost)
-    for tilt in _TILTS.tolist():
-        laws = [_losses(e, n, tilt) for e, n in ranges.items()]
+    tilts = _TILTS.tolist() if ranges else [0.5]  # else it makes no difference
+    for until, tilt in itertools.product(_until_reached(spent.reached), tilts):
+        laws = [_losses(e, n, tilt) for e, n in ranges.items()] + until
         laws += [_losses(2 * e, n, 0.5) for e, n in pures.items()]
         best = max(best, _hockey_stick(laws, math.sqrt(spent.squares), epsilon))
     return min(spent.lost + (1 - spent.lost) * best, 1.0)
@@ -127,6 +136,25 @@ def _losses(epsilon: float, times: int, tilt: float) -> tuple[Floats, Floats]:
     logs = gammaln(times + 1) - gammaln(n + 1) - gammaln(times - n + 1)
     chances = np.exp(logs + xlogy(n, chance) + xlog1py(times - n, -chance))
     return n * up + (times - n) * (up - epsilon), chances
+
+
+def _until_reached(ranges: tuple[float, ...]) -> list[list[tuple[Floats, Floats]]]:
+    """Laws of picks until one reaches the user, one of which is taken; no law, of no picks.
+
+    All picks are taken to have the least range of any.
+    """
+    if not ranges:
+        return [[]]
+    epsilon, times = min(ranges), len(ranges)
+    n, laws = np.arange(times), []
+    for tilt in _SMALL_TILTS.tolist():
+        missed = tilt * epsilon  # the loss of each pick before; in the other role, less that
+        chance = math.expm1(epsilon - missed) * math.exp(missed) / math.expm1(epsilon)
+        losses = np.append(n * missed + missed - epsilon, times * missed)
+        laws.append([(losses, np.append(chance**n * (1 - chance), chance**times))])
+        rest = chance * math.exp(-missed)
+        laws.append([(-losses, np.append(rest**n * (1 - rest), rest**times))])
+    return laws
 
 
 def _hockey_stick(laws: list[tuple[Floats, Floats]], mu: float, epsilon: float) -> float:

@@ -35,7 +35,7 @@ from shortlist.privacy.composed import Composed
 from shortlist.privacy.costs import Approximate, Cost, Pure
 
 _ROUNDING = 1 + 1e-6  # of sums of floats, and of weights that are rounded down
-_COVERED = 0.25, 0.5, 1.0, 1.5, 2.0, 3.0  # standard deviations of a loss, at which picks are seen
+_COVERED = 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0  # standard deviations: where picks are seen
 
 
 class PartOfClaim(NamedTuple):
@@ -104,7 +104,7 @@ class Claimed:
         parts = [PartOfClaim("noise", noise, spent.squares)]
         spent = spent.by_losses(len(self.pures))
         all_pure = not self.pures or len(spent.pures) == len(self.pures)
-        by_noise = spent.ranges and not self.ranges and all_pure
+        by_noise = (spent.ranges or spent.reached) and not self.ranges and all_pure
         claimed, drawn = (*self.ranges, *self.pures), (*spent.ranges, *spent.pures)
         if by_noise:  # of which no stage is claimed, beside draws that each have one
             parts.append(self._covered_by_noise(spent, noise - spent.squares))
@@ -113,19 +113,26 @@ class Claimed:
             parts += _picks_one_by_one(sorted(claimed)[::-1], sorted(drawn)[::-1])
         return parts
 
-    @staticmethod
-    def _covered_by_noise(spent: Spent, left: float) -> PartOfClaim:
+    def _covered_by_noise(self, spent: Spent, left: float) -> PartOfClaim:
         """Picks that are claimed to lose no more than the noise that is left, at any epsilon."""
-        sd = math.sqrt(max(left, 0.0))
-        picks, noise = Spent(ranges=spent.ranges), Spent(squares=max(left, 0.0))
-        at = [times * sd for times in _COVERED]
-        worst = max(at, key=lambda e: share_of(certain_delta(noise, e), certain_delta(picks, e)))
-        return PartOfClaim("beside noise", certain_delta(noise, worst), certain_delta(picks, worst))
+        picks = Spent(ranges=spent.ranges, reached=spent.reached)
+        return _below_noise("beside noise", max(left, 0.0), self.lost, picks)
 
     def most(self, shared: float, lost: float) -> Spent:
         """All that is claimed, as if it were spent."""
         noise = self.on_weights * shared + self.squares
         return Spent(noise, self.ranges, self.pures, self.lost + lost)
+
+
+def _below_noise(name: str, squares: float, lost: float, spent: Spent) -> PartOfClaim:
+    """What is claimed to lose no more than normal noise, but for mass that is lost."""
+
+    def part(epsilon: float) -> PartOfClaim:
+        limit = lost + certain_delta(Spent(squares=squares), epsilon)
+        return PartOfClaim(name, limit, certain_delta(spent, epsilon))
+
+    each = (part(times * math.sqrt(squares)) for times in _COVERED)
+    return max(each, key=lambda one: one.share)
 
 
 def _picks_one_by_one(limits: list[float], losses: list[float]) -> Iterator[PartOfClaim]:
@@ -196,8 +203,20 @@ class _Paths:
     def _spent(self, path: Path) -> Spent:
         """What the path's draws spend where they spend most; of a user with own items, here."""
         if path.table.is_of_its_own:
-            return path.total
-        return sum((self._most[law] for law in path.laws), Spent())
+            spent = path.total
+        else:
+            spent = sum((self._most[law] for law in path.laws), Spent())
+        return spent.until_reached() if self._ends_when_reached else spent
+
+    @cached_property
+    def _ends_when_reached(self) -> bool:
+        """Whether no pick spends anything once the user is reached, as far as was seen.
+
+        Where a stage is claimed for each pick, all of them count as if the user never were.
+        """
+        after = [spent for path in self.paths for spent in path.after_reaching]
+        claimed = any(way.ranges or way.pures for way in self.ways)
+        return bool(after) and not claimed and not any(one.ranges for one in after)
 
     def _as_claimed(self, spent: Spent) -> Spent:
         """Coins by their largest losses, if a way has as many stages that are claimed so."""
@@ -221,7 +240,9 @@ class _Paths:
             yield PartOfClaim(path.wrong, 0.0, 1.0)
             return
         yield from self._stages(path, spent)
-        if not _is_by_guarantee(cost):
+        if spent.reached:
+            yield _below_noise("as noise", 2 * cost.rho, cost.lost, spent)
+        elif not _is_by_guarantee(cost):
             yield PartOfClaim("rho", cost.rho, self._as_claimed(spent).rho)
         if not math.isinf(spent.pure) and mechanism.delta == 0:
             yield PartOfClaim("epsilon", mechanism.epsilon, spent.pure)

@@ -24,6 +24,7 @@ from shortlist.privacy.accountant.items_of_one_user import (
     ThresholdDelta,
 )
 from shortlist.privacy.accountant.stages import (
+    LossStage,
     Stages,
     as_stages,
     farthest_of,
@@ -35,6 +36,7 @@ from shortlist.privacy.accountant.stages import (
     operations_of,
     rho_of,
     with_loss,
+    without_losses,
     without_pure_ways,
 )
 from shortlist.privacy.rounding import round_up
@@ -80,6 +82,14 @@ class Composition:
         return as_stages(self.stages)
 
     @cached_property
+    def _kept(self) -> Stages:
+        return without_losses(self.merged)
+
+    @cached_property
+    def _always_lost(self) -> float:
+        return lost_of(tuple(stage for stage in self.merged if isinstance(stage, LossStage)))
+
+    @cached_property
     def rho(self) -> float:
         """Its zCDP, rounded up."""
         return round_up(rho_of(self.merged))
@@ -98,7 +108,7 @@ class Composition:
     @cached_property
     def is_feasible(self) -> bool:
         """Whether the worst case is computed on a grid; else `delta` is that of zCDP."""
-        return is_feasible(self.merged)
+        return is_feasible(self._kept)
 
     @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - numbers alone are kept, and few
     def delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
@@ -116,8 +126,8 @@ class Composition:
         known = self._by_zcdp(epsilon, self.lost)
         if not self._is_worth_a_grid(epsilon) or epsilon >= self._farthest:
             return known
-        lost = 0.0 if self.own_items is None else self.own_items.delta
-        stages = without_pure_ways(with_loss(self.merged, 0.0), epsilon)
+        lost = self._always_lost + (0.0 if self.own_items is None else self.own_items.delta)
+        stages = without_pure_ways(with_loss(self._kept, 0.0), epsilon)
         value = lost + values_at_epsilon(stages, epsilon, fineness, self.rho).value(1.0, 0.0)
         return min(value * (1 + self._rounding) + _LEAST, known)
 
@@ -136,8 +146,9 @@ class Composition:
         known = self._by_zcdp(epsilon, self.lost)
         if not self._is_worth_a_grid(epsilon):
             return known
-        readings = values_at_epsilon(self.merged, epsilon, fineness, self.rho)
+        readings = values_at_epsilon(self._kept, epsilon, fineness, self.rho)
         value = worst(cases, readings.value if own.by_coin else readings.value_beside)
+        value += self._always_lost
         return min(value * (1 + self._rounding) + _LEAST, known)
 
     def least_delta(self, epsilon: float, *, fineness: float = 1.0) -> float:
@@ -160,9 +171,9 @@ class Composition:
 
         def value(moved: float) -> float:
             rest = epsilon - moved
-            if is_gaussian(self.merged):
-                return float(gaussian_curve(rest, mu_of(self.merged, shared), up=False))
-            stages = without_pure_ways(with_loss(self.merged, 0.0), rest)
+            if is_gaussian(self._kept):
+                return float(gaussian_curve(rest, mu_of(self._kept, shared), up=False))
+            stages = without_pure_ways(with_loss(self._kept, 0.0), rest)
             values = valuation(stages, rest, fineness, self.rho, 0.0, up=False)
             profile = values.value(stages, shared)
             return float(profile.values[-profile.first])
@@ -183,6 +194,6 @@ class Composition:
     @cached_property
     def _rounding(self) -> float:
         """A bound of the relative rounding error of all floats; see the proof note."""
-        if is_gaussian(self.merged):
+        if is_gaussian(self._kept):
             return 2.0**-44
-        return 1e-10 + 2.0**-52 * operations_of(self.merged)
+        return 1e-10 + 2.0**-52 * operations_of(self._kept)

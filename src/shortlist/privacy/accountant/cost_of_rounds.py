@@ -32,7 +32,7 @@ from shortlist.privacy.accountant.items_of_one_user import (
     blocks,
     require_bound,
 )
-from shortlist.privacy.accountant.stages import GaussianStage
+from shortlist.privacy.accountant.stages import GaussianStage, LossStage, Stages
 from shortlist.privacy.rounding import round_down, round_up
 
 _STEP = 1.05  # from one share of items of one user alone to the next that is looked at
@@ -228,14 +228,19 @@ def zcdp_of_noise(sigma: float) -> float:
     return round_down(1 / (2 * Fraction(sigma) ** 2))
 
 
-def with_a_stop(release: RoundsRelease, first: float, bound: int) -> Composition:
+def with_a_stop(
+    release: RoundsRelease, first: float, bound: int, *, lost: float = 0.0
+) -> Composition:
     """What rounds that may stop early cost, together with what follows them.
 
     Args:
         release: The noise that all of it is worth together, and the delta of the thresholds.
         first: At most the share of the first round.
         bound: The most items of one user.
+        lost: By how much the delta of what follows may be above that of its noise.
     """
     rho = zcdp_of_noise(release.sigma)
-    stages = noise_on_weights(rho * first), normal_noise(rho * (1 - first))
+    stages: Stages = noise_on_weights(rho * first), normal_noise(rho * (1 - first))
+    if lost:
+        stages += (LossStage(lost),)
     return Composition(stages, ItemsInRounds(release.lost, 1.0, bound))

@@ -248,6 +248,11 @@ def lost_of(stages: Stages) -> float:
     return total * (1 + 2.0**-50)
 
 
+def without_losses(stages: Stages) -> Stages:
+    """The stages without mass that is lost on every way: it adds to delta, wherever it is."""
+    return tuple(stage for stage in stages if not isinstance(stage, LossStage))
+
+
 def n_branches(stages: Stages) -> int:
     """The number of branches, with those inside branches."""
     return sum(
