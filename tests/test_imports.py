@@ -112,9 +112,9 @@ ALLOWED = {
         "runtime", "release",
     },
     "series": {
-        "algorithms", "budget", "databases", "draws", "engines", "errors", "evidence",
-        "mechanisms", "parameters", "plan", "planning", "privacy", "questions", "release",
-        "runtime", "sources",
+        "algorithms", "budget", "charts", "databases", "draws", "engines", "errors", "evidence",
+        "expectations", "mechanisms", "parameters", "plan", "planning", "privacy", "questions",
+        "release", "runtime", "sources", "strength",
     },
     "metrics": {
         "charts", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",

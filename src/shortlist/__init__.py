@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from shortlist.release import Release
     from shortlist.release.differences import Difference, diff
     from shortlist.release.loading import load
+    from shortlist.series.series_plan import SeriesPlan
     from shortlist.series.weekly_series import Series
     from shortlist.sources.comparisons import Comparisons, comparisons
     from shortlist.sources.counts import Counts, counts
@@ -76,6 +77,7 @@ __all__ = [
     "Reuse",
     "Series",
     "SeriesKind",
+    "SeriesPlan",
     "ShareOfUsers",
     "Source",
     "Store",
@@ -126,6 +128,7 @@ _HOMES = {
     "Reuse": "shortlist.plan",
     "Series": "shortlist.series.weekly_series",
     "SeriesKind": "shortlist.parameters",
+    "SeriesPlan": "shortlist.series.series_plan",
     "Source": "shortlist.sources.source",
     "Store": "shortlist.sources.store",
     "TopK": "shortlist.questions",

@@ -52,6 +52,20 @@ def test_every_week_has_its_list(run, folder, file):
     assert (status, "2 made, 2 left" in out) == (0, True)
 
 
+def test_a_dry_run_writes_nothing(run, folder, file):
+    ledger = (folder / "plays.budget").read_bytes()
+    status, out, _ = run(*create(folder, "other", "--dry-run"))
+    assert (status, out.startswith("No row was read and nothing was spent.")) == (0, True)
+    assert "All lists of its 4 runs together cost epsilon = " in " ".join(out.split())
+    assert not (folder / "other").exists()
+    status, out, _ = run(*following(folder, file, 47, "--dry-run"))
+    assert (status, "Run 1 of 4 costs nothing more" in out) == (0, True)
+    status, out, _ = run(*following(folder, file, 47, "--dry-run", "--json"))
+    assert (status, '"explanation"' in out) == (0, True)
+    assert (folder / "plays.budget").read_bytes() == ledger
+    assert "0 made, 4 left" in run("series", "show", folder / "plays.series")[1]
+
+
 def test_each_period_has_a_list_of_its_own(run, folder):
     day = lambda day, title: [f"u{user},{title},2026-11-{day}" for user in range(300)]
     (folder / "plays.csv").write_text(
@@ -59,7 +73,7 @@ def test_each_period_has_a_list_of_its_own(run, folder):
     )
     series = folder / "news.series"
     status, out, _ = run(*create(folder, "news.series", "--kind", "period"))
-    assert (status, "in it, an item needs about" in " ".join(out.split())) == (0, True)
+    assert (status, "in run 1, an item needs about" in " ".join(out.split())) == (0, True)
     asked = ["series", "next", series, folder / "plays.csv", "--as-of", "2026-W47"]
     status, out, _ = run(*asked, "--time", "day", "--from", "2026-11-16", "--to", "2026-11-22")
     assert status == 0

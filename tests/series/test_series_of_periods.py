@@ -61,7 +61,7 @@ def test_a_list_says_what_it_is(plays, tmp_path):
     release.report(tmp_path / "list.html")
     nothing = plays.series.next(of_users([1], ["a"]), as_of="2")
     assert "Nothing came out: no other item of the period could be named" in str(nothing)
-    assert "To be named in it, an item needs about" in " ".join(str(plays.series).split())
+    assert "To be named in run 3, an item needs about" in " ".join(str(plays.series).split())
 
 
 def test_the_rows_of_a_span_are_those_of_its_days(plays):

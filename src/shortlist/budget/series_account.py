@@ -21,7 +21,8 @@ from shortlist.budget._entries import (
 from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
 from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
 from shortlist.budget._units import Amount
-from shortlist.errors import InputError, in_quotes
+from shortlist.errors import PYTHON, Face, InputError, in_quotes
+from shortlist.runtime import clock
 
 if TYPE_CHECKING:
     from shortlist.privacy.costs import Cost
@@ -144,6 +145,18 @@ class SeriesAccount:
         whole = {**record, **said}
         del whole["series"]  # by which the first charge is known
         self._charge(cost, whole, known=False)
+
+    def explain(self, unit: str, guarantee: Guarantee, face: Face = PYTHON) -> str:
+        """What a series would take, and leave, in words; or why it would not be charged."""
+        try:
+            self.terms.require_same(unit, guarantee)
+            with self._reading() as tables:
+                last = tables.last()
+            refuse_closed(last, self.terms.dataset)
+            balance = Balance.at(self.terms, last, clock.now())
+            return balance.after(self.terms.unit.cost(guarantee))
+        except InputError as error:
+            return f"It would be refused: {error.rendered(face)}"
 
     def charges(self) -> dict[str, SeriesCharge]:
         """The charges of all series, by their names."""

@@ -1,6 +1,13 @@
 """Charts by Altair, of numbers that anybody may see: what is drawn, and the look they share."""
 
-from shortlist.charts.curves_and_intervals import WIDE, Interval, NamedCurve, curves, intervals
+from shortlist.charts.curves_and_intervals import (
+    WIDE,
+    Interval,
+    NamedCurve,
+    curves,
+    intervals,
+    numbers_by_step,
+)
 from shortlist.charts.look import COLOURS, INK, MARK, MUTED, RULE, drawn, dressed, require_altair
 from shortlist.charts.slopes import Slope, slopes
 
@@ -18,6 +25,7 @@ __all__ = [
     "drawn",
     "dressed",
     "intervals",
+    "numbers_by_step",
     "require_altair",
     "slopes",
 ]

@@ -71,6 +71,37 @@ def curves(
     return dressed(sized, title, notes)
 
 
+def numbers_by_step(
+    drawn: NamedCurve, *, title: str, notes: Sequence[str], across: str, up: str
+) -> alt.LayerChart:
+    """Whole numbers from 0 on, by whole steps from 1 on.
+
+    Args:
+        drawn: Its points.
+        title: What is drawn.
+        notes: How to read it.
+        across: What the horizontal axis has.
+        up: What the vertical one has.
+
+    Raises:
+        InputError: Altair is not installed.
+    """
+    require_altair()
+    import altair as alt
+
+    rows = [{"across": x, "up": y} for x, y in drawn.points]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        alt.X("across:Q", axis=alt.Axis(title=across, tickMinStep=1)),
+        alt.Y("up:Q", axis=alt.Axis(title=up, tickMinStep=1)),
+    )
+    line = base.mark_line(strokeWidth=2, color=MARK)
+    points = base.mark_point(filled=True, size=24, opacity=1, color=MARK)
+    sized = alt.LayerChart(layer=[line, points]).properties(
+        width=_SIZE_OF_CURVES[0], height=_SIZE_OF_CURVES[1]
+    )
+    return dressed(sized, title, notes)
+
+
 class Interval(NamedTuple):
     """One line: an item's rank and name, which fits in half the width, its score and interval."""
 

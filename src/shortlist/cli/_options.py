@@ -731,6 +731,10 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.QUESTIONS: "Only say what the answer would cost, how large the noise is, and what an "
             "item needs to be named, and whether it could be asked now. No row is read and "
             "nothing is spent.",
+        C.SERIES_CREATE: "Only say what all lists would cost, what an item needs to be named, and "
+            "how large the file grows. Nothing is spent or written.",
+        C.SERIES_NEXT: "Only say which run it would be, what an item needs to be named, and "
+            "whether it could be made now. No row is read and nothing is written.",
     }),
     CommandOption("runs", _WHOLE, ANSWER, default=10, help={
         C.COMPARE: "How often each mechanism answers.",

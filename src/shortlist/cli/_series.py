@@ -10,6 +10,7 @@ import shortlist
 from shortlist.cli._budgets import print_shown
 from shortlist.cli._options import Commands, ListsOf
 from shortlist.cli._progress_line import showing_progress
+from shortlist.cli._shell import SHELL
 from shortlist.cli._typer_commands import add_to, examples, group_of_commands
 from shortlist.cli.failure import warn
 from shortlist.cli.limited_memory import prepare
@@ -37,20 +38,28 @@ def _series(context: typer.Context) -> None:
 
 
 @add_to(series, Commands.SERIES_CREATE, examples(_CREATE))
-def _create(*, series: str, item: list[str], kind: ListsOf, **given: Any) -> int:
+def _create(
+    *, series: str, item: list[str], kind: ListsOf, dry_run: bool, who: str | None, **given: Any
+) -> int:
     """Create a series, which the budget pays for at once. Its terms never change.
 
     The file is as private as the table: only you can read it. Back it up apart
     from the budget, which shows when an older file is in its place.
     """
-    from shortlist.cli.publishing import warnings_of_ours
+    from shortlist.cli.publishing import print_explained, warnings_of_ours
 
+    terms = {"item": item, "kind": shortlist.SeriesKind(kind.value), **given}
     with warnings_of_ours() as warned:
-        of_kind = shortlist.SeriesKind(kind.value)
-        made = shortlist.Series.create(series, item=item, kind=of_kind, **given)
+        if dry_run:
+            explained = shortlist.Series.plan(**terms).explain(SHELL)
+        else:
+            made = shortlist.Series.create(series, who=who, **terms)
     for warning in warned():
         warn(warning)
-    return print_shown(made.show())
+    if not dry_run:
+        return print_shown(made.show())
+    print_explained(f"A series of {given['periods']} runs.", explained)
+    return 0
 
 
 @add_to(series, Commands.SERIES_NEXT, examples(_NEXT))
@@ -60,14 +69,23 @@ def _next(*, series: str, budget: str | None, who: str | None, **given: Any) -> 
     It costs nothing more. If it is interrupted, ask again for the same --as-of.
     With --report, the page says what is new or moved since the list before.
     """
-    from shortlist.cli.publishing import publish, warnings_of_ours, without_panics
+    from shortlist.cli.publishing import (
+        print_explained,
+        publish,
+        warnings_of_ours,
+        without_panics,
+    )
 
     opened = shortlist.Series(series, budget=budget, who=who)
     request = request_for_series(opened.columns, given | {"series": series})
-    request.printed_as()
+    form = request.printed_as()
     request.require_sense()
     request.check_output()
     prepare()
+    if given["dry_run"]:
+        explained = opened.explain(request.source(), as_of=given["as_of"])  # type: ignore[arg-type]
+        print_explained(f"The list as of {given['as_of']}.", explained, form)
+        return 0
     asked = {name: given[name] for name in ("as_of", "k", "title", "note")}
     with showing_progress(), without_panics(), warnings_of_ours() as warned:
         release = opened.next(request.source(), **asked)  # type: ignore[arg-type]  # rows

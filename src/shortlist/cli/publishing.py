@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -85,12 +85,23 @@ def _print_plan(plan: Plan, request: Request, form: Form) -> None:
 
 
 def _in_words(plan: Plan, request: Request) -> str:
-    lines = [_wrapped(sentence) for sentence in plan.explain(SHELL).split("\n")]
+    lines = plan.explain(SHELL).split("\n")
     if configured := request.configured():
-        lines.append(_wrapped(f"Settings: {configured}."))
+        lines.append(f"Settings: {configured}.")
     given = f", {', '.join(request.given.option)}" if request.given.option else ""
-    about = f"{plan.question.name} by {type(plan.mechanism).__name__}{given}."
+    return _unspent(f"{plan.question.name} by {type(plan.mechanism).__name__}{given}.", lines)
+
+
+def _unspent(about: str, sentences: Sequence[str]) -> str:
+    lines = map(_wrapped, sentences)
     return "\n".join(["No row was read and nothing was spent.", "", about, *lines, ""])
+
+
+def print_explained(about: str, explained: str, form: Form = Form.TABLE) -> None:
+    """Print what a dry run says of a series, a sentence a line."""
+    sentences = explained.split("\n")
+    told = json.dumps({"explanation": sentences}, indent=2) + "\n"
+    print_unpaid(told if form is Form.JSON else _unspent(about, sentences), "the plan")
 
 
 def _wrapped(sentence: str) -> str:

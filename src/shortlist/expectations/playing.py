@@ -113,6 +113,16 @@ class ZipfTable:
         self._drawn = self._draw()
         self._by_count = self._order()
 
+    @classmethod
+    def asked(cls, users: int, items: int, exponent: float, each: int) -> ZipfTable:
+        """By numbers that a caller gave as `users`, `items`, `exponent` and `items_per_user`."""
+        return cls(
+            require_count("users", users),
+            require_count("items", items),
+            _require_exponent(exponent),
+            require_count("items_per_user", each),
+        )
+
     def _draw(self) -> Ints:
         """The item of each draw, shape (users * each,): item i has odds of 1/(i + 1)^exponent."""
         shares = np.cumsum(np.arange(1, self.items + 1, dtype=np.float64) ** -self.exponent)
@@ -123,12 +133,17 @@ class ZipfTable:
 
     def _order(self) -> Ints:
         """The rank of each item by the number of users who hold it, from 0."""
-        whose = np.arange(self.users).repeat(self.each)
-        pairs = np.unique(whose * self.items + self._drawn)
-        counts = np.bincount(pairs % self.items, minlength=self.items)
+        counts = np.bincount(self.pairs[1], minlength=self.items)
         ranks = np.empty(self.items, np.int64)
         ranks[np.argsort(-counts, kind="stable")] = np.arange(self.items)
         return ranks
+
+    @property
+    def pairs(self) -> tuple[Ints, Ints]:
+        """Of each distinct pair the user and the item, from 0."""
+        whose = np.arange(self.users).repeat(self.each)
+        users, items = np.divmod(np.unique(whose * self.items + self._drawn), self.items)
+        return users, items
 
     def engine(self, *, public: bool) -> RowsInMemory:
         """What shows the table to a mechanism."""
@@ -163,12 +178,7 @@ def expected(
     public: bool,
 ) -> Expectation:
     """As `Plan.expect`; `public` is whether everybody knows the items."""
-    table = ZipfTable(
-        require_count("users", users),
-        require_count("items", items),
-        _require_exponent(exponent),
-        require_count("items_per_user", items_per_user),
-    )
+    table = ZipfTable.asked(users, items, exponent, items_per_user)
     require_count("runs", runs)
     k = _number_asked(question, mechanism, table)
     engine = table.engine(public=public)

@@ -7,9 +7,9 @@ from itertools import accumulate
 from operator import or_
 from typing import TYPE_CHECKING
 
-from shortlist.parameters import SeriesKind
 from shortlist.release.readable import harmless, intact
 from shortlist.release.sheet import Sheet, notes
+from shortlist.series.series_plan import needed
 
 if TYPE_CHECKING:
     from shortlist.budget.series_account import SeriesCharge
@@ -56,18 +56,6 @@ _APART = (
 
 
 def _next(facts: SeriesFacts, made: int) -> str:
-    terms = facts.terms
-    if made >= terms.runs:
+    if made >= facts.terms.runs:
         return "All runs were made; their lists can be had again."
-    needed = terms.thresholds[made] / terms.weight_alone(made + 1)
-    by_then, others = _USERS[facts.kind]
-    return (
-        f"The next run costs nothing more. To be named {by_then}, an item needs about {needed:.0f} "
-        f"users, if each holds only this item. If they {others}, it needs more users."
-    )
-
-
-_USERS = {
-    SeriesKind.SO_FAR: ("by then", "hold others too"),
-    SeriesKind.PERIOD: ("in it", "hold others too, or were there in earlier runs"),
-}
+    return f"The next run costs nothing more. {needed(facts, made + 1)}"

@@ -44,6 +44,7 @@ from shortlist.series._rows_of_run import CheckedRows, checked_rows
 from shortlist.series._state_file import StoredRun, StoredSeries, state_file
 from shortlist.series._stepping import after_loss, after_run, before_any_run
 from shortlist.series._told import sheet_of_series
+from shortlist.series.series_plan import SeriesPlan, of_next
 from shortlist.series.terms import SeriesPromise
 from shortlist.sources.pairs import Pairs
 
@@ -147,23 +148,71 @@ class Series(StaysHere):
             WeakPrivacyWarning: With this epsilon and delta protection is weak, or hardly any.
         """
         paying, file = _budget(budget, who), state_file(_path(path))
+        facts = cls.plan(
+            periods=periods,
+            user=user,
+            item=item,
+            budget=paying,
+            epsilon=epsilon,
+            delta=delta,
+            share=share,
+            max_items_per_user=max_items_per_user,
+            kind=kind,
+            users=users,
+        ).facts
+        file.require_new()
+        account = paying.for_series()
+        account.charge(facts.series, facts.user, facts.guarantee, facts.record())
+        file.create(lambda execute: _create(execute, facts, account))
+        return cls(path, budget=paying)
+
+    @classmethod
+    def plan(  # noqa: PLR0913 - what it would be fixed to
+        cls,
+        *,
+        periods: int,
+        user: str,
+        item: str | Sequence[str],
+        budget: Budget | str | os.PathLike[str] | None = None,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        share: Fraction | str | None = None,
+        max_items_per_user: int = 100,
+        kind: SeriesKind = SeriesKind.SO_FAR,
+        users: int | None = None,
+    ) -> SeriesPlan:
+        """What a series would cost, and what to expect of it, before it is created.
+
+        Nothing is read, written or spent. Arguments are those of `create`; without a budget,
+        nothing is said of what would be left of it.
+
+        Raises:
+            InputError: An argument cannot be used.
+
+        Warns:
+            WeakPrivacyWarning: As of `create`.
+
+        >>> import shortlist as sl
+        >>> plan = sl.Series.plan(periods=52, user="user", item="title", epsilon=3.0, delta=1e-6)
+        >>> for line in plan.explain().splitlines()[1:3]:
+        ...     print(line)
+        In zCDP that is rho = 0.2012 and delta = 4e-07. It is charged at once.
+        The noise in each run has a standard deviation of 1.576.
+        """
         if max_items_per_user is None:
             raise InputError(
                 "a bound that is picked privately would be another one in each run",
                 "give one, such as 100; choose it without looking at the data",
                 given={"max_items_per_user": None},
             )
+        paying = None if budget is None else _budget(budget, None)
         made = partial(_facts_of, kind, periods, user, item, max_items_per_user)
         with phase("Calibrating"):
             promise = lambda epsilon, delta: made(epsilon, delta).guarantee
             asked = priced(paying, share, epsilon, delta, promise)
             facts = made(*asked)
         warn_of_weakness(*asked, users)
-        file.require_new()
-        account = paying.for_series()
-        account.charge(facts.series, facts.user, facts.guarantee, facts.record())
-        file.create(lambda execute: _create(execute, facts, account))
-        return cls(path, budget=paying)
+        return SeriesPlan(facts, None if paying is None else paying.for_series())
 
     @classmethod
     def recover(
@@ -272,6 +321,40 @@ class Series(StaysHere):
             self._account.note(*self._noted(run), after=_last(before))
         return self._given(run, k, words, again=False)
 
+    def explain(self, rows: Pairs, *, as_of: str | date) -> str:
+        """What `next` would do with these rows; no row of them is read, and nothing is written.
+
+        Args:
+            rows: As of `next`.
+            as_of: As of `next`.
+
+        Raises:
+            InputError: `next` would refuse them, as far as that shows without a row.
+        """
+        asked = checked_rows(rows, as_of, self._facts, self._account.terms.dataset)
+        with self._file.reading() as execute:
+            before = StoredSeries(execute).runs()
+        self._is_ahead(before)
+        if asked.about.as_of in [run.as_of for run in before]:
+            return "It was answered before: the same list is given again, and nothing is read."
+        self._require_next(before, asked)
+        return of_next(self._facts, len(before) + 1)
+
+    def _is_ahead(self, runs: Sequence[StoredRun]) -> bool:
+        """Whether the last run was not noted; refused if the ledger knows another as the last."""
+        mine, theirs = _last(runs), _last(self._account.runs(self._facts.series))
+        if mine != theirs and (not runs or theirs != _last(runs[:-1])):
+            raise _refused(runs, theirs)
+        return mine != theirs
+
+    def _require_next(self, before: Sequence[StoredRun], asked: CheckedRows) -> None:
+        """Refuse a run that cannot be made, before a row is read."""
+        _require_another(self.terms, before)
+        self._charge_now.require_open()
+        if before:
+            asked.require_same(before[-1].columns)
+        asked.check()
+
     def _settled(self, stored: StoredSeries) -> list[StoredRun]:
         """All runs, if this is the state after the last one that the ledger knows.
 
@@ -279,22 +362,15 @@ class Series(StaysHere):
         noted now.
         """
         runs = stored.runs()
-        mine, theirs = _last(runs), _last(self._account.runs(self._facts.series))
-        if mine != theirs:
-            if not runs or theirs != _last(runs[:-1]):
-                raise _refused(runs, theirs)
-            self._account.note(*self._noted(runs[-1]), after=theirs)
+        if self._is_ahead(runs):
+            self._account.note(*self._noted(runs[-1]), after=_last(runs[:-1]))
         return runs
 
     def _made(
         self, stored: StoredSeries, before: Sequence[StoredRun], asked: CheckedRows, bits: Bits
     ) -> StoredRun:
         """Read the rows, make the run, and write it."""
-        _require_another(self.terms, before)
-        self._charge_now.require_open()
-        if before:
-            asked.require_same(before[-1].columns)
-        asked.check()
+        self._require_next(before, asked)
         about = asked.about.made_now()  # before a row is read: a later time would tell of them
         try:
             draws = ExactDraws(bits)
