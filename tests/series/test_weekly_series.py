@@ -77,6 +77,9 @@ def test_two_lists_can_be_compared(plays):
     plays.answered(2)
     found = sl.diff(*plays.series.releases)
     assert "series" in str(found)
+    again = sl.diff(plays.series.release("week 1"), plays.series.release("week 2"))
+    assert again.to_json() == found.to_json()
+    refusal(lambda: plays.series.release("week 3"), "this series has no such list")
 
 
 def test_another_process_goes_on(plays):
@@ -109,6 +112,21 @@ def test_several_columns_make_an_item():
         source = sl.pairs(rows, user="user", item=["title", "country"])
         found = plays.series.next(source, as_of="1")
         assert set(found) == {("a", "CH"), ("b", "CH")}
+
+
+def test_a_group_is_a_part_of_the_item():
+    """So a list holds what enough users hold in each group, under the same promise."""
+    with weekly(item=["city", "title"], epsilon=3.0, max_items_per_user=4) as plays:
+        rows = pl.DataFrame(
+            {
+                "user": range(400),
+                "city": ["Bern", "Basel"] * 200,
+                "title": ["a"] * 200 + ["b"] * 200,
+            }
+        )
+        source = sl.pairs(rows, user="user", item=["city", "title"])
+        found = plays.series.next(source, as_of="1").to_polars()
+        assert dict(found.group_by("city").len().rows()) == {"Bern": 2, "Basel": 2}
 
 
 def test_a_week_without_rows_is_a_week(plays):

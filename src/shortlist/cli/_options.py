@@ -863,6 +863,10 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", required=C.SERIES_NEXT, help={
         C.SERIES_NEXT: "As of when the rows are, such as 2026-W47: the list is known by it. Asked "
             "for again, the same list is printed, and nothing is read.",
+        C.SERIES_SHOW: "In place of all this, print the list of this date.",
+    }),
+    CommandOption("earlier", _TEXT, ABOUT, typed="--since", metavar="DATE", help={
+        C.SERIES_SHOW: "With --as-of: print what is new, gone or moved since the list of DATE.",
     }),
     # Other commands
     CommandOption("mechanism", _MECHANISM, typed="MECHANISM", help={

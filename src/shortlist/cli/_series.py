@@ -15,6 +15,7 @@ from shortlist.cli._typer_commands import add_to, examples, group_of_commands
 from shortlist.cli.failure import warn
 from shortlist.cli.limited_memory import prepare
 from shortlist.cli.request import request_for_series
+from shortlist.errors import InputError
 
 _CREATE = """shortlist series create plays.series --periods 52 --share 1/2 \\
     --user user --item title --budget plays.budget"""
@@ -101,9 +102,22 @@ def _next(*, series: str, budget: str | None, who: str | None, **given: Any) -> 
 
 
 @add_to(series, Commands.SERIES_SHOW, examples("shortlist series show plays.series"))
-def _show(*, series: str, budget: str | None) -> int:
-    """How many lists there are and may be, what each has named, and the promise."""
-    return print_shown(shortlist.Series(series, budget=budget).show())
+def _show(*, series: str, budget: str | None, as_of: str | None, earlier: str | None) -> int:
+    """How many lists there are and may be, what each has named, and the promise.
+
+    With --as-of, the list of that date; with --since, too, what changed between two.
+    """
+    from shortlist.cli.publishing import print_text
+
+    opened = shortlist.Series(series, budget=budget)
+    if as_of is None and earlier is not None:
+        raise InputError("two lists are compared by both their dates", "add {as_of}")
+    if as_of is None:
+        return print_shown(opened.show())
+    now = opened.release(as_of)
+    found = now if earlier is None else shortlist.diff(opened.release(earlier), now)
+    print_text(f"{found}\n")
+    return 0
 
 
 @add_to(

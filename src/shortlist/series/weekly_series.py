@@ -417,6 +417,28 @@ class Series(StaysHere):
         runs = _answered(self._account, self._facts.series)
         return [first_of(from_json(run.answer), k) for run in runs]
 
+    def release(self, as_of: str | date) -> Release:
+        """The list of one run, as the ledger has kept it.
+
+        `sl.diff(weekly.release("2026-W40"), weekly.release("2026-W47"))` says what changed between
+        any two.
+
+        Args:
+            as_of: As of when its rows were.
+
+        Raises:
+            InputError: No such list has left.
+        """
+        day = About.of_data(None, as_of).as_of
+        found = [release for release in self.releases if release.about.as_of == day]
+        if not found:
+            raise InputError(
+                "this series has no such list",
+                "see by {sl.Series.show} which there are",
+                given={"as_of": as_of},
+            )
+        return found[0]
+
     def show(self) -> RenderableType:
         """Its terms, and how many items each run has named: for `rich.print`."""
         return rich(self._sheet())
