@@ -164,6 +164,15 @@ def test_rows_of_duckdb_are_added_up_in_memory_where_it_holds_them(monkeypatch):
     assert source._engine.about()["together"] == 2
 
 
+def test_duckdb_keeps_rows_that_may_make_more_pairs_than_memory_holds(monkeypatch):
+    """At most 31.5 pairs for each row of a user whose 64 items count, of 140 bytes each."""
+    monkeypatch.setattr(_dialect, "available_memory", lambda: 10**6)
+    source = DuckDB().source(plays(), pull=None)
+    for asked, stays in ((source, False), (source.together(2), True), (source.together(3), True)):
+        with sets_of(asked) as (held, _):
+            assert hasattr(held, "scratch") is stays
+
+
 def test_what_is_asked_is_tried_before_the_charge(engine):
     if is_slow(engine):
         pytest.skip("Spark is asked little")

@@ -498,7 +498,7 @@ class Pairs(Source):
         if by is not None and of != 1:
             raise InputError(
                 "pairs of items cannot be asked for by group",
-                "omit it, or omit {by}",
+                "omit it, or omit {by}. For the pairs of one group, give {where}",
                 given={"of": of},
             )
         if by is not None:
