@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,16 @@ import scipy.special  # noqa: F401
 import shortlist as sl
 from ledgers import forked
 from shortlist.bits import SeededBits
-from shortlist.databases import sqlite_file
-from shortlist.series._state_file import Held, StoredSeries, state_file
+from shortlist.databases import postgres_database, sqlite_file
+from shortlist.series._state_places import state_place
+from shortlist.series._stored_state import Held, StoredSeries
 
 __all__ = ["COLUMNS", "Twin", "held_in", "same_states", "week"]
 
 COLUMNS = {"user": "user", "item": "title"}
 _TERMS = {"epsilon": 1.0, "delta": 1e-4, "max_items_per_user": 4, **COLUMNS}
-_STEPS = 32  # about so many statements of SQL a run takes, those of the ledger included
+# About so many statements of SQL a run takes, those of the ledger included.
+_STEPS, _STEPS_OF_POSTGRESQL = 32, 44
 
 
 class Twin(SeededBits):
@@ -50,9 +53,9 @@ def week(number: int, users: int = 300) -> sl.Pairs:
     return sl.pairs(pl.DataFrame(rows), **COLUMNS)
 
 
-def held_in(path: Path | str) -> Held | None:
-    """The state in a file."""
-    with state_file(Path(path)).reading() as execute:
+def held_in(place: Path | str) -> Held | None:
+    """The state in a file, or in a database."""
+    with state_place(place).reading() as execute:
         return StoredSeries(execute).held()
 
 
@@ -66,15 +69,19 @@ def same_states(one: Held | None, other: Held | None) -> bool:
     return same and all(np.array_equal(a, b) for a, b in pairs)
 
 
-def kills(folder: Path, times: int, seed: int) -> dict[str, int]:
+def kills(folder: Path, times: int, seed: int, url: str | None = None) -> dict[str, int]:
     """Kill each run of a series once, in its course, and then ask for it again.
 
-    Two of three are killed at a step, in turns at each; the others at any moment.
+    Two of three are killed at a step, in turns at each; the others at any moment. With a URL, the
+    state is in that database, and its twin's is in a file.
     """
-    rng, steps = random.Random(seed), [1 + n * _STEPS // times for n in range(times)]
+    most = _STEPS if url is None else _STEPS_OF_POSTGRESQL
+    rng, steps = random.Random(seed), [1 + n * most // times for n in range(times)]
     ours, twin = folder / "ours", folder / "twin"
     ours.mkdir()
     twin.mkdir()
+    if url is not None:
+        (ours / "url").write_text(url)
     _told(_created, ours, times)
     found = {"kills": 0, "delivered": 0, "answered twice": 0}
     for run in range(1, times + 1):
@@ -87,16 +94,22 @@ def kills(folder: Path, times: int, seed: int) -> dict[str, int]:
     return found | _told(_compared, ours, twin, times)
 
 
+def _series_of(place: Path) -> str:
+    """Where the state is."""
+    url = place / "url"
+    return url.read_text() if url.exists() else str(place / "series")
+
+
 def _created(place: Path, periods: int) -> None:
     budget = sl.Budget.create(
         place / "budget", epsilon=10.0, delta=1e-2, protects="user", dataset="plays"
     )
-    sl.Series.create(place / "series", periods=periods, budget=budget, **_TERMS)  # type: ignore[arg-type]
+    sl.Series.create(_series_of(place), periods=periods, budget=budget, **_TERMS)  # type: ignore[arg-type]
 
 
 def _asked(place: Path, run: int) -> str:
     """What a run answers."""
-    release = sl.Series(place / "series").next(week(run), as_of=str(run), random=Twin(run))
+    release = sl.Series(_series_of(place)).next(week(run), as_of=str(run), random=Twin(run))
     return json.dumps([release.items, list(release.scores or [])])
 
 
@@ -124,9 +137,9 @@ def _killed(place: Path, run: int, step: int | None, seconds: float) -> str | No
 
 def _end_at(step: int) -> None:
     """Let this process end at a statement of SQL, its own or the ledger's."""
-    real, left = sqlite_file._executing, [step]  # noqa: SLF001 - what runs each
+    left = [step]
 
-    def counting(connection: Any) -> Any:
+    def counting(real: Any, connection: Any) -> Any:
         execute = real(connection)
 
         def counted(*words: object) -> Any:
@@ -137,7 +150,9 @@ def _end_at(step: int) -> None:
 
         return counted
 
-    sqlite_file._executing = counting  # noqa: SLF001 - as above
+    for module in (sqlite_file, postgres_database):
+        real = module._executing  # noqa: SLF001 - what runs each
+        module._executing = partial(counting, real)  # type: ignore[assignment]  # noqa: SLF001
 
 
 def _compared(ours: Path, twin: Path, periods: int) -> dict[str, int]:
@@ -145,14 +160,16 @@ def _compared(ours: Path, twin: Path, periods: int) -> dict[str, int]:
     _created(twin, periods)
     for run in range(1, periods + 1):
         _asked(twin, run)
-    budget, series = sl.Budget(ours / "budget"), sl.Series(ours / "series")
-    other = sl.Series(twin / "series")
+    budget, (series, other) = (
+        sl.Budget(ours / "budget"),
+        map(sl.Series, map(_series_of, (ours, twin))),
+    )
     lists, unlike = series.releases, other.releases
     same = [(a.items, a.scores) == (b.items, b.scores) for a, b in zip(lists, unlike, strict=False)]
     return {
         "runs": len(lists),
         "unlike the twin": len(unlike) - sum(same),
-        "accounts unlike": int(not same_states(*(held_in(p / "series") for p in (ours, twin)))),
+        "accounts unlike": int(not same_states(*(held_in(_series_of(p)) for p in (ours, twin)))),
         "charges": len(budget.to_csv().splitlines()) - 1,
         "faults of the ledger": len(budget.verify()),
     }
@@ -211,10 +228,10 @@ def _told(action: Callable[..., Any], *given: object) -> Any:
 
 
 def main() -> None:
-    """Play a role: kills or restores, with FOLDER TIMES SEED."""
-    role, folder, *numbers = sys.argv[1:]
-    played = {"kills": kills, "restores": restores}[role]
-    print(json.dumps(played(Path(folder), *map(int, numbers))))
+    """Play a role: kills, with FOLDER TIMES SEED and a URL or none; or restores, without one."""
+    role, folder, times, seed, *url = sys.argv[1:]
+    played: Callable[..., Any] = {"kills": kills, "restores": restores}[role]
+    print(json.dumps(played(Path(folder), int(times), int(seed), *url)))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import shortlist as sl
 from ledgers import TinyCounts, plan_of
-from shortlist.budget import _postgres
+from shortlist.databases import postgres_database
 from shortlist.release.making import restated
 
 ROOT = Path(__file__).parents[2]
@@ -81,8 +81,10 @@ def played(*words, tool="ledgers.py", **environment):
 
 def running_by(monkeypatch, run):
     """Let `run(execute, statement, *values)` run the statements of ledgers in PostgreSQL."""
-    real = _postgres._executing
-    monkeypatch.setattr(_postgres, "_executing", lambda connection: partial(run, real(connection)))
+    real = postgres_database._executing
+    monkeypatch.setattr(
+        postgres_database, "_executing", lambda connection: partial(run, real(connection))
+    )
 
 
 @contextlib.contextmanager

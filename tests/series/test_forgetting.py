@@ -73,7 +73,7 @@ def test_nothing_of_the_person_is_left_but_two_numbers(plays, monkeypatch):
 def test_no_hash_is_left_that_a_guess_could_be_held_against(plays):
     answered(plays, 1, (ANN, "Emma"))
     answered(plays, 2, (ANN, "Emma"))
-    with plays.series._file.reading() as execute:
+    with plays.series._place.reading() as execute:
         marks = execute("SELECT key, added, seal FROM shortlist_runs")
     plays.series.forget(ANN)
     file = plays.path.read_bytes()
@@ -143,7 +143,7 @@ def test_of_a_state_that_is_lost_nobody_is_known(plays):
 def test_a_damaged_state_is_seen_after_an_erasure(plays):
     answered(plays, 1, (ANN, "Emma"))
     plays.series.forget(ANN)
-    with plays.series._file.writing() as execute:
+    with plays.series._place.writing() as execute:
         execute("UPDATE shortlist_cells SET cells = $1 WHERE name = 'forgotten'", b"[1]")
     refusal(lambda: answered(plays, 2), "was damaged")
 

@@ -13,7 +13,7 @@ from helpers.refusals import refusal
 from helpers.weekly import Stopped, Weekly, held_in, same_states, stopping_at, week, weekly
 from shortlist.budget.series_account import SeriesAccount
 from shortlist.series import weekly_series
-from shortlist.series._state_file import StoredSeries
+from shortlist.series._stored_state import StoredSeries
 from shortlist.series.terms import WHOLE
 
 OLDER = "an older copy, such as a restored backup, or another copy went on"

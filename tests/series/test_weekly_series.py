@@ -212,7 +212,7 @@ def test_a_seed_is_refused(plays):
 
 
 def test_two_runs_at_once_are_refused(plays):
-    with plays.series._file.writing():
+    with plays.series._place.writing():
         refusal(lambda: plays.answered(1), "another run is being made", "ask again")
     plays.answered(1)
 

@@ -40,14 +40,14 @@ from shortlist.budget._given_again import (
     question_hash,
     require_dated,
 )
-from shortlist.budget._ledger_file import ledger_file
+from shortlist.budget._ledger_places import ledger_database, ledger_file
 from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
-from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
 from shortlist.budget._printing import as_csv, budget_table, entries_as_json
 from shortlist.budget._shares import QuestionsAhead, fitted, questions_ahead
 from shortlist.budget._units import Amount
 from shortlist.budget.series_account import SeriesAccount
 from shortlist.databases.postgres import address_of
+from shortlist.databases.postgres_database import LostConnectionError
 from shortlist.databases.sqlite_file import Execute
 from shortlist.errors import PYTHON, Face, InputError, reference
 from shortlist.mechanisms.mechanism import Accounting
@@ -531,4 +531,4 @@ def _database_at(url_or_path: object) -> LedgerDatabase:
             "must be the path of an SQLite file, or a URL that begins with postgresql://",
             given={"url_or_path": ...},
         )
-    return PostgresDatabase(address)
+    return ledger_database(address)

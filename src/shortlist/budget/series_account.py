@@ -19,8 +19,8 @@ from shortlist.budget._entries import (
     signature,
 )
 from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
-from shortlist.budget._postgres import LostConnectionError, PostgresDatabase
 from shortlist.budget._units import Amount
+from shortlist.databases.postgres_database import LostConnectionError, PostgresDatabase
 from shortlist.errors import PYTHON, Face, InputError, in_quotes
 from shortlist.runtime import clock
 

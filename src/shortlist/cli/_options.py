@@ -335,8 +335,9 @@ _KNOWN = "A file with the items that everybody knows"
 OPTIONS: tuple[CommandOption, ...] = (
     # Which series, and which table
     CommandOption("series", _PATH, typed="SERIES", required=C.SERIES, help={
-        C.SERIES_CREATE: "A file that does not exist. Back it up apart from the budget.",
-        C.KNOWN_SERIES: "The file of a series.",
+        C.SERIES_CREATE: "A file that does not exist, or postgresql://… without a budget. Back it "
+            "up apart from the budget.",
+        C.KNOWN_SERIES: "The file of a series, or postgresql://…",
         C.SERIES_RECOVER: "An older file of the series, such as a backup; or where there is none, "
             "a new one.",
     }),

@@ -168,6 +168,9 @@ class SqliteFile:
     def identity(self) -> str:
         return os.fspath(self._path)
 
+    def exists(self) -> bool:
+        return os.path.lexists(self._path)
+
     def require_new(self, require_none: object = None) -> None:  # noqa: ARG002 - a file holds one
         self._require_local()
         try:

@@ -18,7 +18,7 @@ from shortlist.series.weekly_run import ITEMS, State
 if TYPE_CHECKING:
     import polars as pl
 
-    from shortlist.series._state_file import Held
+    from shortlist.series._stored_state import Held
 
 
 class Account(NamedTuple):

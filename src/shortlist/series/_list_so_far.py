@@ -14,7 +14,7 @@ from shortlist.release.release import Release
 if TYPE_CHECKING:
     from shortlist.release import About
     from shortlist.series._facts import SeriesFacts
-    from shortlist.series._state_file import Held
+    from shortlist.series._stored_state import Held
 
 _WEIGHT = "noisy weight"
 

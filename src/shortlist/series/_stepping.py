@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist.draws import Draws, Ints
 from shortlist.series._facts import SeriesFacts
-from shortlist.series._state_file import Held
+from shortlist.series._stored_state import Held
 from shortlist.series.weekly_run import State
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.budget.ledger import Budget
@@ -41,8 +40,9 @@ from shortlist.series._forgetting import after_forgetting
 from shortlist.series._kinds import KINDS
 from shortlist.series._list_so_far import first_of, listed
 from shortlist.series._rows_of_run import CheckedRows, checked_rows
-from shortlist.series._state_file import StoredRun, StoredSeries, state_file
+from shortlist.series._state_places import state_place
 from shortlist.series._stepping import after_loss, after_run, before_any_run
+from shortlist.series._stored_state import StoredRun, StoredSeries
 from shortlist.series._told import sheet_of_series
 from shortlist.series.series_plan import SeriesPlan, of_next
 from shortlist.series.terms import SeriesPromise
@@ -63,7 +63,7 @@ class Series(StaysHere):
     promise would be broken. So back up the budget and this file apart.
 
     Args:
-        path: The file of the series: see `create`.
+        url_or_path: Where the series is: see `create`.
         budget: The budget that it was created with, or where that is. May be omitted where that is
             a file that did not move.
         who: Who asks, for the ledger; by default the user of the operating system.
@@ -90,13 +90,14 @@ class Series(StaysHere):
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        url_or_path: str | os.PathLike[str],
         *,
         budget: Budget | str | os.PathLike[str] | None = None,
         who: str | None = None,
     ) -> None:
-        self._file = state_file(_path(path))
-        with self._file.reading() as execute:
+        self._place = state_place(url_or_path)
+        del url_or_path  # a password may be in it, and traces show variables
+        with self._place.reading() as execute:
             said = StoredSeries(execute).terms()
         facts = SeriesFacts.from_json(said)
         self._account = _account(said["budget"] if budget is None else budget, who)
@@ -106,7 +107,7 @@ class Series(StaysHere):
     @classmethod
     def create(  # noqa: PLR0913 - what it is fixed to
         cls,
-        path: str | os.PathLike[str],
+        url_or_path: str | os.PathLike[str],
         *,
         periods: int,
         user: str,
@@ -123,8 +124,9 @@ class Series(StaysHere):
         """A new series, which the budget pays for at once. Its terms never change.
 
         Args:
-            path: A file that does not exist, which only you will be able to read and write. Back it
-                up apart from the budget.
+            url_or_path: A file that does not exist, which only you will be able to read and write;
+                or postgresql://user@host:5432/database as libpq takes it, whose schema has no
+                series, and which has no budget. Back it up apart from the budget.
             periods: How many runs there may be, from 1 to 500. Runs count, and not dates.
             user: The column of users, whom the budget protects.
             item: The column of items, or several.
@@ -147,7 +149,7 @@ class Series(StaysHere):
         Warns:
             WeakPrivacyWarning: With this epsilon and delta protection is weak, or hardly any.
         """
-        paying, file = _budget(budget, who), state_file(_path(path))
+        paying, place = _budget(budget, who), state_place(url_or_path)
         facts = cls.plan(
             periods=periods,
             user=user,
@@ -160,11 +162,11 @@ class Series(StaysHere):
             kind=kind,
             users=users,
         ).facts
-        file.require_new()
+        place.require_new()
         account = paying.for_series()
         account.charge(facts.series, facts.user, facts.guarantee, facts.record())
-        file.create(lambda execute: _create(execute, facts, account))
-        return cls(path, budget=paying)
+        place.create(lambda execute: _create(execute, facts, account))
+        return cls(url_or_path, budget=paying)
 
     @classmethod
     def plan(  # noqa: PLR0913 - what it would be fixed to
@@ -217,7 +219,7 @@ class Series(StaysHere):
     @classmethod
     def recover(
         cls,
-        path: str | os.PathLike[str],
+        url_or_path: str | os.PathLike[str],
         *,
         budget: Budget | str | os.PathLike[str],
         charge: int | None = None,
@@ -231,7 +233,8 @@ class Series(StaysHere):
         items that it had named. Of a file that is not lost, nothing changes.
 
         Args:
-            path: An older file of the series, such as a backup; or where there is none, a new one.
+            url_or_path: Where an older state of the series is, such as a backup; or where there is
+                none, a new place.
             budget: The budget that has paid for it, or where that is.
             charge: Which charge of the budget has, where it has paid for several and there is no
                 older file.
@@ -240,10 +243,10 @@ class Series(StaysHere):
         Raises:
             InputError: The budget has paid for no such series, or for several.
         """
-        account, file = _account(budget, who), state_file(_path(path))
-        if os.path.lexists(file.identity):
-            self = cls(path, budget=budget, who=who)
-            self._recover_file()
+        account, place = _account(budget, who), state_place(url_or_path)
+        if place.exists():
+            self = cls(url_or_path, budget=budget, who=who)
+            self._recover_here()
             return self
         facts = SeriesFacts.from_json(_paid(account, charge).record["series"])
 
@@ -251,8 +254,8 @@ class Series(StaysHere):
             _create(execute, facts, account)
             _recover(StoredSeries(execute), facts, account)
 
-        file.create(fill)
-        return cls(path, budget=budget, who=who)
+        place.create(fill)
+        return cls(url_or_path, budget=budget, who=who)
 
     @even_unmade
     def __repr__(self) -> str:
@@ -309,7 +312,7 @@ class Series(StaysHere):
             require_count("k", k)
         words = About(title=title, note=note)
         asked = checked_rows(rows, as_of, self._facts, self._account.terms.dataset)
-        with self._file.writing() as execute:
+        with self._place.writing() as execute:
             stored = StoredSeries(execute)
             before = self._settled(stored)
             known = [run for run in before if run.as_of == asked.about.as_of]
@@ -332,7 +335,7 @@ class Series(StaysHere):
             InputError: `next` would refuse them, as far as that shows without a row.
         """
         asked = checked_rows(rows, as_of, self._facts, self._account.terms.dataset)
-        with self._file.reading() as execute:
+        with self._place.reading() as execute:
             before = StoredSeries(execute).runs()
         self._is_ahead(before)
         if asked.about.as_of in [run.as_of for run in before]:
@@ -479,7 +482,7 @@ class Series(StaysHere):
         Warns:
             WeakPrivacyWarning: With the epsilon and delta of all runs, protection is weak.
         """
-        with self._file.writing() as execute:
+        with self._place.writing() as execute:
             self._settled(StoredSeries(execute))
             charge = self._charge_now
             charge.require_open()
@@ -504,7 +507,7 @@ class Series(StaysHere):
             InputError: It was closed; another budget continues its own; a run is being made; or the
                 ledger knows a later run than this file: see `recover`.
         """
-        with self._file.writing() as execute:
+        with self._place.writing() as execute:
             self._settled(StoredSeries(execute))
             self._account.close(self._facts.series)
 
@@ -530,7 +533,7 @@ class Series(StaysHere):
             InputError: These cannot be ids; a run is being made; or the ledger knows a later run
                 than this file: see `recover`.
         """
-        with self._file.writing() as execute:
+        with self._place.writing() as execute:
             stored = StoredSeries(execute)
             self._settled(stored)
             if (held := stored.held()) is not None and held.users.width:
@@ -538,20 +541,14 @@ class Series(StaysHere):
 
     # --- after a loss
 
-    def _recover_file(self) -> None:
-        with self._file.writing() as execute:
+    def _recover_here(self) -> None:
+        with self._place.writing() as execute:
             stored = StoredSeries(execute)
             runs = stored.runs()
             theirs = _last(self._account.runs(self._facts.series))
             if theirs in (_last(runs), _last(runs[:-1]) if runs else None):
                 return
             _recover(stored, self._facts, self._account)
-
-
-def _path(path: object) -> Path:
-    if not isinstance(path, str | os.PathLike) or "://" in os.fspath(path):
-        raise InputError("must be the path of a file", given={"path": ...})
-    return Path(path)
 
 
 def _budget(budget: object, who: str | None) -> Budget:

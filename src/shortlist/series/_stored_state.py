@@ -1,4 +1,4 @@
-"""The state of a series in one SQLite file: a run's state, number and answer, all or nothing.
+"""The state of a series in SQL: a run's state, number and answer, all or nothing.
 
 What is in it is as private as the table: who holds what, and what each has added. Proof note:
 `docs/proofs/series.md`, on state.
@@ -12,14 +12,13 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shortlist.databases.sqlite_file import Execute, FileWords, SqliteFile
+from shortlist.databases.sqlite_file import Execute
 from shortlist.draws import Ints
-from shortlist.errors import InputError, Words
+from shortlist.errors import InputError
 from shortlist.series._forgetting import ErasedUsers
 from shortlist.series.weekly_run import State, places_among, slots_of_items
 
@@ -27,34 +26,18 @@ if TYPE_CHECKING:
     import polars as pl
 
 _VERSION = 1
-_PART = 2**27  # bytes of one cell, at most: SQLite takes some more
+_PART = 2**25  # bytes of one cell, at most: a fraction of what databases take
 # Of these, the last alone are kept.
 _REPLACED = ("named_in", "used", "used_by_others", "emptied", "forgotten")
+# SQLite takes BYTEA for a type that changes no bytes.
 _TABLES = (
     "CREATE TABLE shortlist_series (version INTEGER NOT NULL, terms TEXT NOT NULL)",
     """CREATE TABLE shortlist_runs (run INTEGER PRIMARY KEY, as_of TEXT NOT NULL UNIQUE,
-    columns TEXT NOT NULL, state TEXT NOT NULL, answer TEXT NOT NULL, key BLOB NOT NULL,
-    added BLOB NOT NULL, seal TEXT NOT NULL)""",
+    columns TEXT NOT NULL, state TEXT NOT NULL, answer TEXT NOT NULL, key BYTEA NOT NULL,
+    added BYTEA NOT NULL, seal TEXT NOT NULL)""",
     """CREATE TABLE shortlist_cells (run INTEGER NOT NULL, name TEXT NOT NULL,
-    part INTEGER NOT NULL, cells BLOB NOT NULL, PRIMARY KEY (run, name, part))""",
+    part INTEGER NOT NULL, cells BYTEA NOT NULL, PRIMARY KEY (run, name, part))""",
 )
-_WORDS = FileWords(
-    noun="series",
-    kept="its state",
-    create=Words("create it by {sl.Series.create}; it is never made by itself"),
-    harm="two runs could go on from one state",
-    undone="no run can be made",
-    step="run",
-    busy="is being written: another run is being made",
-    later="ask again when it is done",
-    failed=Words("If it stays so, go on by {sl.Series.recover}"),
-    on_a_network="Keep it on a local disk",
-)
-
-
-def state_file(path: Path) -> SqliteFile:
-    """The file of a series, whether there is one or not."""
-    return SqliteFile(path, _WORDS, seconds_to_wait=1.0)
 
 
 class Held(NamedTuple):
@@ -101,7 +84,7 @@ class StoredRun(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredSeries:
-    """The file, as a transaction sees it."""
+    """The tables, as a transaction sees them."""
 
     execute: Execute
 
