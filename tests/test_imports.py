@@ -246,6 +246,17 @@ table.plan(shortlist.Domain(), epsilon=1, delta=1e-6)
     assert not {f"shortlist.mechanisms.{name}" for name in others} & loaded
 
 
+def test_any_mechanism_may_be_imported_first():
+    modules_loaded_by("""
+import sys
+import shortlist.mechanisms
+for name in shortlist.mechanisms.__all__:
+    for module in [name for name in sys.modules if name.startswith("shortlist.mechanisms")]:
+        del sys.modules[module]
+    exec(f"from shortlist.mechanisms import {name}")
+""")
+
+
 def test_plans_do_not_wait_for_scipy():
     asked = """
 import shortlist

@@ -45,7 +45,7 @@ from shortlist.mechanisms.wrappers import (
     NoisyReach,
     OfScores,
 )
-from shortlist.parameters import Direction, GroupItems
+from shortlist.parameters import Direction, GroupItems, ShareOfUsers
 
 Kind = type[Mechanism] | partial[Mechanism]
 """A mechanism's class, some of its parameters given."""
@@ -119,6 +119,7 @@ _OPTIONS: Options = {
             "max_groups_per_user": 1,
             "delta": 0.0,
         },
+        {"selects": partial(UserPeeling, k=1), "max_groups_per_user": 2, "delta": 0.0},
     ],
     OfScores: [
         {"selects": Peeling, "k": 1, "sensitivity": 0.75, "direction": Direction.ANY},
@@ -143,6 +144,12 @@ _OPTIONS: Options = {
         {"n_items": 6, "delta": 0.0, "max_items_per_user": None},
         {"n_items": 6, "delta": 0.0},
         {"n_items": 6, "max_items_per_user": None},
+        {
+            "n_items": 6,
+            "delta": 0.0,
+            "max_items_per_user": None,
+            "share_of_users": ShareOfUsers.COUNTED,
+        },
     ],
     OneShotExponential: [{}, {"neighbours": Adjacency.GENERAL}],
     OneShotLaplace: [

@@ -6,7 +6,7 @@ from helpers import wrong_far as wrong
 from shortlist.audit import Verdict
 from shortlist.audit.exact.far import audit_far, far_settings
 from shortlist.audit.running import _exactly
-from shortlist.mechanisms import Peeling, WeightedGaussian, WinCount
+from shortlist.mechanisms import CountEach, Peeling, WeightedGaussian, WinCount
 
 CAUGHT = [
     (wrong.Underflow, 0, "pure epsilon"),
@@ -33,7 +33,9 @@ def test_it_catches(kind, number, claim):
     assert (claim, Verdict.BROKEN) in verdicts(list(far_settings(kind))[number])
 
 
-@pytest.mark.parametrize(("kind", "number"), [(Peeling, 0), (Peeling, 1), (WeightedGaussian, 3)])
+@pytest.mark.parametrize(
+    ("kind", "number"), [(Peeling, 0), (Peeling, 1), (WeightedGaussian, 3), (CountEach, 0)]
+)
 def test_the_right_ones_hold(kind, number):
     found = verdicts(list(far_settings(kind))[number])
     assert {verdict for _, verdict in found} == {Verdict.HOLDS}

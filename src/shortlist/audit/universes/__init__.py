@@ -10,6 +10,7 @@ from enum import Enum
 from shortlist.audit.universes.of_counts import (
     OfAmounts,
     OfCounts,
+    OfCountsAndUsers,
     OfGroupedAmounts,
     OfGroupedCounts,
     OfPrivateAmounts,
@@ -102,6 +103,8 @@ def universe_of(mechanism: Mechanism, *, quick: bool = False, at: Look = Look.US
         at: With which data.
     """
     kind = _UNIVERSES[at].get(mechanism.evidence)
+    if kind is OfCounts and mechanism.wants.users:
+        kind = OfCountsAndUsers
     if kind is not None:
         return kind(mechanism, quick=quick)
     raise InputError(

@@ -36,6 +36,23 @@ class OfCounts(Universe):
         return PublicCounts(np.array(data, np.int64), self._bound)
 
 
+class OfCountsAndUsers(OfCounts):
+    """The same beside the number of all users, which is the first entry: a user is always in it."""
+
+    adjacencies = (ADD_OR_REMOVE,)
+    exchangeable: ClassVar[bool] = False
+
+    def changes(self, n_items: int) -> list[Data]:
+        """All that one user may hold, and the user."""
+        bound = self._bound or n_items
+        ways = self.ways((0, 1), n_items)
+        return [way for way in ways if way[0] and sum(way) <= bound + 1]
+
+    def evidence_of(self, data: Data) -> PublicCounts:
+        users, *counts = data
+        return PublicCounts(np.array(counts, np.int64), self._bound, users)
+
+
 class OfPrivateCounts(Universe):
     """How many users hold each item; of what nobody holds, the table knows nothing."""
 

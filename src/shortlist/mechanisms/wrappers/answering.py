@@ -8,7 +8,6 @@ from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.evidence import UserGroups
-from shortlist.mechanisms.count_each import CountEach
 from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.one_shot_laplace import Extreme
@@ -87,6 +86,8 @@ def answering_in_groups(
         asked: The mechanism that was asked for.
         max_groups_per_user: In how many groups one user is at most; None if there are no groups.
     """
+    from shortlist.mechanisms.count_each import CountEach  # which imports this room first
+
     if isinstance(question, WithOthers) and question.others:
         return _with_others(question, asked, max_groups_per_user)
     if max_groups_per_user is None:
