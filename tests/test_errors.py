@@ -225,7 +225,7 @@ def parameters(*calls):
 
 def python_knows():
     """Arguments, mechanisms, questions and public names, and the one phrase."""
-    sources = [sl.pairs, sl.counts, sl.comparisons, sl.scores, sl.store]
+    sources = [sl.pairs, sl.counts, sl.comparisons, sl.scores, sl.association, sl.store]
     owners = {inspect.get_annotations(source, eval_str=True)["return"] for source in sources}
     methods = [
         method

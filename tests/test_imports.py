@@ -75,7 +75,7 @@ ALLOWED = {
     "draws": {"errors", "kernels", "runtime"},
     "bits": {"draws"},
     "evidence": {"draws", "errors", "kernels", "parameters", "runtime"},
-    "algorithms": {"draws", "errors", "evidence", "kernels", "privacy", "runtime"},
+    "algorithms": {"draws", "errors", "evidence", "kernels", "parameters", "privacy", "runtime"},
     "bounds": {"draws", "errors"},
     "experiments": {"algorithms", "draws", "errors", "evidence", "kernels"},
     "mechanisms": {
@@ -89,8 +89,8 @@ ALLOWED = {
         "databases", "draws", "errors", "evidence", "parameters", "runtime", "stores", "table",
     },
     "release": {
-        "_version", "charts", "draws", "mechanisms", "errors", "parameters", "privacy",
-        "runtime", "questions", "strength",
+        "_version", "algorithms", "charts", "draws", "mechanisms", "errors", "parameters",
+        "privacy", "runtime", "questions", "strength",
     },
     "expectations": {
         "charts", "draws", "engines", "errors", "mechanisms", "parameters", "questions",

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from shortlist._version import __version__
     from shortlist.budget.ledger import Budget
     from shortlist.errors import InputError, WeakPrivacyWarning
-    from shortlist.parameters import Direction, GroupItems, SeriesKind, ShareOfUsers
+    from shortlist.parameters import Direction, GroupItems, SeriesKind, ShareOfUsers, Side
     from shortlist.plan import Plan, Reuse
     from shortlist.privacy.guarantee import Guarantee
     from shortlist.questions import (
         BottomScores,
+        Discoveries,
         Domain,
         HittingSet,
         Rank,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from shortlist.series.weekly_series import Series
     from shortlist.sources.comparisons import Comparisons, comparisons
     from shortlist.sources.counts import Counts, counts
+    from shortlist.sources.labelled_pairs import LabelledPairs, association
     from shortlist.sources.pairs import Pairs, pairs
     from shortlist.sources.pairs_in_groups import Groups
     from shortlist.sources.scores import ItemScores, scores
@@ -63,6 +65,7 @@ __all__ = [
     "Counts",
     "Difference",
     "Direction",
+    "Discoveries",
     "Domain",
     "GroupItems",
     "Groups",
@@ -70,6 +73,7 @@ __all__ = [
     "HittingSet",
     "InputError",
     "ItemScores",
+    "LabelledPairs",
     "Pairs",
     "Plan",
     "Rank",
@@ -79,6 +83,7 @@ __all__ = [
     "SeriesKind",
     "SeriesPlan",
     "ShareOfUsers",
+    "Side",
     "Source",
     "Store",
     "TopK",
@@ -86,6 +91,7 @@ __all__ = [
     "UserCounts",
     "WeakPrivacyWarning",
     "__version__",
+    "association",
     "audit",
     "bits",
     "bounds",
@@ -112,6 +118,7 @@ _HOMES = {
     "Counts": "shortlist.sources.counts",
     "Difference": "shortlist.release.differences",
     "Direction": "shortlist.parameters",
+    "Discoveries": "shortlist.questions",
     "Domain": "shortlist.questions",
     "GroupItems": "shortlist.parameters",
     "ShareOfUsers": "shortlist.parameters",
@@ -121,6 +128,7 @@ _HOMES = {
     "IN_TABLE": "shortlist.table.public_items",
     "InputError": "shortlist.errors",
     "ItemScores": "shortlist.sources.scores",
+    "LabelledPairs": "shortlist.sources.labelled_pairs",
     "Pairs": "shortlist.sources.pairs",
     "Plan": "shortlist.plan",
     "Rank": "shortlist.questions",
@@ -129,6 +137,7 @@ _HOMES = {
     "Series": "shortlist.series.weekly_series",
     "SeriesKind": "shortlist.parameters",
     "SeriesPlan": "shortlist.series.series_plan",
+    "Side": "shortlist.parameters",
     "Source": "shortlist.sources.source",
     "Store": "shortlist.sources.store",
     "TopK": "shortlist.questions",
@@ -136,6 +145,7 @@ _HOMES = {
     "UserCounts": "shortlist.questions",
     "WeakPrivacyWarning": "shortlist.errors",
     "__version__": "shortlist._version",
+    "association": "shortlist.sources.labelled_pairs",
     "comparisons": "shortlist.sources.comparisons",
     "counts": "shortlist.sources.counts",
     "days": "shortlist.table.row_filters",

@@ -78,6 +78,19 @@ class Direction(Option):
         return 1 if self is Direction.ONE else 2
 
 
+class Side(Option):
+    """Which items are looked for: those more common among cases, or among controls, or both."""
+
+    CASES = "cases"
+    """Items that cases hold more often than controls do."""
+
+    CONTROLS = "controls"
+    """Items that controls hold more often than cases do."""
+
+    BOTH = "both"
+    """Either. Half of the items that are looked at are picked for each."""
+
+
 def require_epsilon(name: str, value: float) -> float:
     """Require an epsilon: a finite number above 0."""
     if not 0 < as_float(value) < math.inf:
@@ -105,6 +118,16 @@ def require_delta_above_zero(name: str, value: float) -> float:
     """Require the delta of a mechanism that names private items: a number in (0, 1)."""
     known = Words(". If everybody knows the items, give {public_items=...} instead")
     return _above_zero(name, value, known)
+
+
+def require_delta_of_normal(name: str, value: float) -> float:
+    """Require the delta of a mechanism whose noise is normal: a number in (0, 1)."""
+    if as_float(value) == 0:
+        raise InputError(
+            "{delta=} is needed, because the noise is normal: add {delta=1e-6}",
+            given={name: ...},
+        )
+    return _above_zero(name, value, Words(""))
 
 
 def require_delta_of_counts(name: str, value: float) -> float:
@@ -158,6 +181,28 @@ def require_share(name: str, value: float) -> float:
 
 
 _PART = re.compile(r"[0-9]{1,18}/[0-9]{1,18}|[0-9]{0,18}\.?[0-9]{1,18}", re.ASCII)
+
+
+def require_fdr(name: str, value: float) -> float:
+    """Require a share of false names that is neither nothing nor half."""
+    if not 0.002 <= as_float(value) <= 0.499:
+        raise InputError(
+            "must be a number from 0.002 to 0.499: the share of false items among those named, on "
+            "average",
+            "0.1 is usual",
+            given={name: value},
+        )
+    return float(value)
+
+
+def require_size_error(name: str, value: int) -> int:
+    """Require a whole number of users, perhaps none."""
+    if not (is_whole(value) and 0 <= value <= MOST_ITEMS):
+        raise InputError(
+            "must be a whole number, 0 or more: how many users a stated size may be off",
+            given={name: value},
+        )
+    return int(value)
 
 
 def require_part(name: str, value: object) -> Fraction:
@@ -220,7 +265,10 @@ Delta = Annotated[float, require_delta]
 DeltaAboveZero = Annotated[float, require_delta_above_zero]
 DeltaOfCounts = Annotated[float, require_delta_of_counts]
 DeltaOfDomain = Annotated[float, require_delta_of_domain]
+DeltaOfNormal = Annotated[float, require_delta_of_normal]
 Whole = Annotated[int, require_count]
+SizeError = Annotated[int, require_size_error]
+FalseDiscoveryRate = Annotated[float, require_fdr]
 Share = Annotated[float, require_share]
 Number = Annotated[float, require_number]
 Sensitivity = Annotated[float, require_sensitivity]

@@ -445,7 +445,8 @@ class Plan:
         if k is not None:
             require_enough(self.question, shown.n_items)
         # A copy, so that nothing which a mechanism might keep of the rows is in the release.
-        selection = self._in_units(copy(self.mechanism).select(shown.evidence, draws))
+        mechanism = copy(self.mechanism)
+        selection = self._in_units(mechanism.concluded(mechanism.select(shown.evidence, draws)))
         items = shown.items(selection.positions)
         whole = self.engine.items_are_public and not self.question.leaves_out
         if whole and k is not None and items.height < k:

@@ -20,6 +20,7 @@ from shortlist.errors import (
 )
 from shortlist.evidence import (
     GroupedCounts,
+    LabelledCounts,
     Outcomes,
     PrivateCounts,
     PublicCounts,
@@ -37,6 +38,7 @@ from shortlist.mechanisms.wrappers import AskedFor, EachGroup, NoisyCounts, answ
 from shortlist.mechanisms.wrappers.noisy_counts import MOST_SD_OF_AMOUNTS
 from shortlist.parameters import Option, require_delta
 from shortlist.questions import (
+    Discoveries,
     Domain,
     HittingSet,
     Question,
@@ -80,6 +82,7 @@ _DEFAULTS: dict[tuple[type[Question], type], str] = {
     (HittingSet, PublicCounts): "UserPeeling",
     (Rank, Wins): "WinCount",
     (UserCounts, PublicCounts): "CountEach",
+    (Discoveries, LabelledCounts): "Association",
 }
 """By what is asked, and the first of what an engine can_show. By name: one of them is loaded."""
 
@@ -104,6 +107,10 @@ _COMPARED = (
     Words("it looks at comparisons"),
     Words("omit {mechanism}, or give these, by {sl.comparisons}"),
 )
+_LABELLED = (
+    Words("it compares users of two labels"),
+    Words("omit {mechanism}, or give the labels, by {sl.association}"),
+)
 _NEEDS: dict[type, tuple[Words, Words]] = {
     UserGroups: (
         Words("it looks at items in groups"),
@@ -118,6 +125,7 @@ _NEEDS: dict[type, tuple[Words, Words]] = {
     Contributions: _WHO,
     PublicCounts: _EVERY,
     PrivateCounts: _EVERY,
+    LabelledCounts: _LABELLED,
     Wins: _COMPARED,
     Outcomes: _COMPARED,
 }
@@ -150,6 +158,7 @@ def mechanism_for(
     """
     question.require(items_are_public=engine.items_are_public)
     _require_scores(question, engine)
+    _require_labels(question, engine)
     asked = mechanism
     if mechanism is None:
         asked = default_mechanism(question, engine, bounds, accounting)
@@ -191,6 +200,23 @@ def _require_scores(question: Question, engine: Engine) -> None:
         raise InputError(
             "{question}: it asks about numbers of users, and these are scores",
             "ask for the k items with the largest scores, or the smallest",
+            question=question.name,
+        )
+
+
+def _require_labels(question: Question, engine: Engine) -> None:
+    """Refuse a question about labels where there are none, and another where there are."""
+    of_labels, has_labels = isinstance(question, Discoveries), LabelledCounts in engine.can_show
+    if of_labels and not has_labels:
+        raise InputError(
+            "{question}: it compares users of two labels, and there are none here",
+            "give the labels, too, by {sl.association}",
+            question=question.name,
+        )
+    if has_labels and not of_labels:
+        raise InputError(
+            "{question}: of users with labels it is asked which items go with the label",
+            "ask for {discoveries}; or give the rows alone, by {sl.pairs}",
             question=question.name,
         )
 

@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from shortlist.errors import InputError
-from shortlist.parameters import Share, ShareOfUsers, Whole, checked
+from shortlist.parameters import (
+    FalseDiscoveryRate,
+    Share,
+    ShareOfUsers,
+    Side,
+    Whole,
+    checked,
+)
 
 __all__ = [
     "COUNT_SHARE",
@@ -15,6 +22,7 @@ __all__ = [
     "OTHERS_SHARE",
     "REACH_SHARE",
     "BottomScores",
+    "Discoveries",
     "Domain",
     "HittingSet",
     "KItems",
@@ -377,6 +385,41 @@ class BottomScores(TopScores):
     """
 
     name: ClassVar[str] = "bottom-scores"
+
+
+@dataclass(frozen=True)
+class Discoveries(KItems):
+    """Which items go with a label, and at most which share of those named is named by chance.
+
+    Attributes:
+        k: How many items are looked at: about as many as you hope to name, or up to twice that.
+            More noise for more of them.
+        fdr: The false discovery rate: the share of items named that have nothing to do with the
+            label, on average over repetitions, is at most this; from 0.002 to 0.499.
+        side: Whether items are looked for that are more common among cases, among controls, or
+            either.
+
+    Raises:
+        InputError: An attribute is out of range.
+
+    >>> Discoveries(100).fdr
+    0.1
+    """
+
+    fdr: FalseDiscoveryRate = 0.1
+    side: Side = Side.CASES
+
+    name: ClassVar[str] = "discoveries"
+
+    @property
+    def leaves_out(self) -> bool:
+        return True
+
+    def parameters(self) -> dict[str, Any]:
+        return {**super().parameters(), "fdr": self.fdr, "side": self.side}
+
+    def described(self) -> dict[str, Any]:
+        return {**super().described(), "side": self.side.value}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import shortlist as sl
 from shortlist import cli
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["first-list", "private-or-public", "histograms", "scores", "recipes"]
+PAGES = ["first-list", "private-or-public", "histograms", "scores", "association", "recipes"]
 NOISY = re.compile(r"^ +\d+   .*$", re.MULTILINE)  # a row of an answer
 
 
@@ -82,6 +82,16 @@ def test_scores_take_your_word_too(done):
     told = names["release"].to_polars()
     assert told["title"].to_list() == ["Emma", "Ulysses", "Dune"]
     assert {"score", "score_low", "score_high"} <= set(told.columns)
+
+
+def test_what_goes_with_a_label_is_found(done):
+    (printed,), names = done("association")
+    assert printed.startswith("discoveries: ")
+    related = {f"drug {number}" for number in range(1, 6)}
+    assert related & set(names["release"].items)
+    table = names["release"].to_polars()
+    assert table.height == 10
+    assert table["named"].sum() == len(names["release"])
 
 
 def test_the_recipes_do_what_they_say(done):

@@ -45,7 +45,9 @@ def test_examples_are_understood(name, option, example):
     assert list(options) == [option]
     needed = {f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING}
     needed |= {"delta"} if kind.discovers or kind.question.keeps_order else set()
+    needed |= {"delta"} if "fdr" in needed else set()
     usual = {"k": 3, "n_items": 3, "epsilon": 0.1, "delta": 1e-6, "max_items_per_user": 10}
+    usual |= {"fdr": 0.1}
     made = kind(**{name: usual[name] for name in needed}, **options)
     assert getattr(made, option) == options[option]
 

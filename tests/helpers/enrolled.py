@@ -11,6 +11,7 @@ from helpers.views import Listed
 from shortlist import mechanisms
 from shortlist.evidence import (
     GroupedSets,
+    LabelledCounts,
     Outcomes,
     PrivateCounts,
     PublicCounts,
@@ -32,8 +33,9 @@ ALL = [
 ]
 
 BOUNDS = {"max_items_per_user": 10, "max_comparisons_per_user": 10}
-USUAL = {"k": 3, "n_items": 1000, "epsilon": 1.0, "delta": 1e-6, **BOUNDS}
-PUBLIC = (PublicCounts, Outcomes, View, Wins)  # evidence whose items everybody knows
+USUAL = {"k": 3, "n_items": 1000, "epsilon": 1.0, "delta": 1e-6, "fdr": 0.1, **BOUNDS}
+# Evidence whose items everybody knows.
+PUBLIC = (LabelledCounts, PublicCounts, Outcomes, View, Wins)
 every = pytest.mark.parametrize("mechanism", ALL)
 
 
@@ -82,10 +84,17 @@ def evidence(mechanism, counts, weights=None, bound=10):
         return Listed(counts)
     if mechanism.evidence is Outcomes:
         return outcomes(counts[:60], bound)
-    if mechanism.evidence in (PublicCounts, PrivateCounts, Wins):
-        return mechanism.evidence(counts, bound)
+    if mechanism.evidence in (PublicCounts, PrivateCounts, Wins, LabelledCounts):
+        return shown_counts(mechanism.evidence, counts, bound)
     weights = counts * 2**32 if weights is None else np.array(weights, np.int64)
     return WeightedHistogram(weights, counts, bound)
+
+
+def shown_counts(kind, counts, bound):
+    if kind is not LabelledCounts:
+        return kind(counts, bound)
+    n_users = int(counts.max(initial=0))
+    return LabelledCounts(counts, counts[::-1].copy(), n_users, n_users + 1)
 
 
 def outcomes(counts, bound, times=2**40):

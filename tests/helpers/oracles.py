@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from helpers import oracles_of_counted_groups as counted_groups
+from helpers import oracles_of_labels as labels
 from helpers import oracles_of_scores as scored
 from helpers import walks
 from helpers.hitting import picks_oracle
@@ -222,6 +223,23 @@ class OfNoisyItems(Oracle):
             told = mechanism.select(evidence, draws)
             scored = frozenset(zip(told.positions.tolist(), told.scores.tolist(), strict=True))
             return scored, round(told.noise_sd, 9)
+
+        return law(run, self.edges)
+
+
+@dataclass(frozen=True)
+class OfLabels(Oracle):
+    """Of picked items, the sizes of both labels, and the noisy numbers of each item."""
+
+    def output(self, mechanism, data):
+        """The law of the code as it runs."""
+
+        def run(draws):
+            told = mechanism.select(self.small.evidence(mechanism, data), draws)
+            return tuple(
+                tuple(numbers.tolist())
+                for numbers in (told.positions, told.others, told.scores, told.users)
+            )
 
         return law(run, self.edges)
 
@@ -486,6 +504,14 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         [(), ({0},), ({0, 1}, {0}, {0})],
         with_counts,
         edges=(0.5, 2.5),
+    ),
+    mechanisms.Association: OfLabels(
+        labels.law_of_labels,
+        labels.SMALL,
+        labels.TABLES,
+        labels.build,
+        edges=labels.EDGES,
+        loud=5.0,  # of sizes, picks and two values, each of which tells little
     ),
     OfScores: Oracle(scored.law_of_scores, scored.SMALL, scored.TABLES, scored.build_of_scores),
     NoisyScores: Oracle(

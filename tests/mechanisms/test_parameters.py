@@ -14,7 +14,7 @@ from helpers.enrolled import ALL, LISTED, USUAL, build, every
 from shortlist.errors import InputError
 from shortlist.mechanisms import AuditHints, Mechanism, Selection
 from shortlist.mechanisms.mechanism import Accounting
-from shortlist.parameters import GroupItems, Option, ShareOfUsers, taken
+from shortlist.parameters import GroupItems, Option, ShareOfUsers, Side, taken
 from shortlist.release.json_values import json_value
 
 
@@ -23,7 +23,7 @@ def test_the_list_is_what_the_tests_enrol():
     options = {x for x in LISTED if isinstance(x, type) and issubclass(x, Option)}
     assert set(LISTED) - set(ALL) - options == {AuditHints, Mechanism, Selection}
     used = {takes.kind for m in ALL for takes in taken(m).values()}
-    used -= {GroupItems, ShareOfUsers}  # which a source and a question take
+    used -= {GroupItems, ShareOfUsers, Side}  # which a source and a question take
     assert options == {kind for kind in used if isinstance(kind, type) and issubclass(kind, Option)}
 
 

@@ -15,6 +15,7 @@ from shortlist.mechanisms import (
     AdaptiveTopK,
     AddedNoise,
     Adjacency,
+    Association,
     ChosenBound,
     ClippedCountEach,
     CountEach,
@@ -45,7 +46,7 @@ from shortlist.mechanisms.wrappers import (
     NoisyReach,
     OfScores,
 )
-from shortlist.parameters import Direction, GroupItems, ShareOfUsers
+from shortlist.parameters import Direction, GroupItems, ShareOfUsers, Side
 
 Kind = type[Mechanism] | partial[Mechanism]
 """A mechanism's class, some of its parameters given."""
@@ -139,6 +140,10 @@ _OPTIONS: Options = {
             "direction": Direction.ANY,
             "score_share": 0.4,
         },
+    ],
+    Association: [  # of one item: for more, laws take minutes
+        {"n_items": 6, "fdr": 0.1, "k": 1},
+        {"n_items": 6, "fdr": 0.1, "k": 1, "cases": 3, "controls": 2, "size_error": 1},
     ],
     CountEach: [  # of as many items as data sets have
         {"n_items": 6, "delta": 0.0, "max_items_per_user": None},
@@ -257,6 +262,11 @@ _REAL_OPTIONS: Options = {
             "direction": Direction.ANY,
             "score_share": 0.3,
         },
+    ],
+    Association: [
+        {"n_items": 60, "fdr": 0.1},
+        {"n_items": 60, "fdr": 0.1, "side": Side.BOTH},
+        {"n_items": 60, "fdr": 0.1, "cases": 500, "controls": 300, "size_error": 10},
     ],
     CountEach: [
         {"n_items": 60, "delta": 0.0, "max_items_per_user": None},

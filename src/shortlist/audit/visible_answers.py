@@ -88,7 +88,7 @@ def answer_of(
         selection = select(draws)
         if flaw := flaw_of(selection, n_items):
             return flawed(flaw)
-        positions, scores, ordered, sd, branch, shared, others, users, step = selection
+        positions, scores, ordered, sd, branch, shared, others, users, step, _ = selection
         named = VisibleAnswer(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
         if others is not None or users is not None:
             told = tuple(map(_known, [*_or_none(others), *_or_none(users)]))
@@ -126,8 +126,8 @@ def guarded(answer: Callable[[], T], otherwise: Callable[[str], T]) -> T:
 
 def flaw_of(selection: Any, n_items: int) -> str | None:
     """What is wrong with an answer about so many items, whatever the data are; None if nothing."""
-    if not isinstance(selection, Selection):
-        return "no selection"
+    if not isinstance(selection, Selection) or selection.associations is not None:
+        return "no selection"  # or what only follows from one
     if not isinstance(selection.branch, str | None):
         return "a branch without a name"
     positions = np.asarray(selection.positions)

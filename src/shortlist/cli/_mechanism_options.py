@@ -15,7 +15,10 @@ from shortlist.parameters import Option, Takes, taken
 _OF_SOURCES = {
     *("max_items_per_user", "max_groups_per_user", "max_comparisons_per_user", "group_items"),
 }
-_SUPPLIED = {"k", "n_items", "share_of_users", "users", "epsilon", "delta"} | _OF_SOURCES
+_OF_LABELS = {"fdr", "side", "cases", "controls", "size_error"}
+_SUPPLIED = (
+    {"k", "n_items", "share_of_users", "users", "epsilon", "delta"} | _OF_SOURCES | _OF_LABELS
+)
 """What the question or the source gives to every mechanism, by an argument of its own."""
 
 

@@ -30,6 +30,7 @@ class Commands(Flag):
     USER_COUNTS = auto()
     RANK = auto()
     SCORES = auto()
+    ASSOCIATE = auto()
     COMPARE = auto()
     AUDIT = auto()
     EXPLAIN = auto()
@@ -49,9 +50,9 @@ class Commands(Flag):
     SERIES_CLOSE = auto()
     SERIES_PROLONG = auto()
     ROWS = DOMAIN | HITTING_SET | USER_COUNTS
-    QUESTIONS = TOP_K | ROWS | RANK | SCORES
+    QUESTIONS = TOP_K | ROWS | RANK | SCORES | ASSOCIATE
     LISTS = QUESTIONS | SERIES_NEXT
-    FILTERED = TOP_K | ROWS | COMPARE | SERIES_NEXT
+    FILTERED = TOP_K | ROWS | ASSOCIATE | COMPARE | SERIES_NEXT
     KNOWN_BUDGET = SHOW | PLAN | EXPORT | VERIFY
     KNOWN_SERIES = SERIES_NEXT | SERIES_SHOW | SERIES_FORGET | SERIES_CLOSE | SERIES_PROLONG
     SERIES = SERIES_CREATE | KNOWN_SERIES | SERIES_RECOVER
@@ -186,6 +187,12 @@ class ListsOf(StrEnum):
     PERIOD = "period"
 
 
+class MoreCommonAmong(StrEnum):
+    CASES = "cases"
+    CONTROLS = "controls"
+    BOTH = "both"
+
+
 class BudgetForm(StrEnum):
     CSV = "csv"
     JSON = "json"
@@ -199,6 +206,7 @@ _GROUP_ITEMS = _choice(list(ItemsOfGroups), "KIND", ItemsOfGroups)
 _SHARES = _choice(list(Shares), "KIND", Shares)
 _DIRECTION = _choice(list(Moves), "WAY", Moves)
 _KIND_OF_SERIES = _choice(list(ListsOf), "KIND", ListsOf)
+_SIDE = _choice(list(MoreCommonAmong), "SIDE", MoreCommonAmong)
 _WHOLE = ValueKind("N", int, (int,), "a whole number", _parsed(whole))
 _NUMBER = ValueKind("NUMBER", float, (int, float), "a number", _parsed(number))
 _PART = ValueKind("PART", Fraction, (str,), 'a part in quotes, such as "1/52"', _parsed(part))
@@ -330,6 +338,7 @@ _ITEM_BOUND = (
 _DELTA = "Far below one over the number of users, such as 1e-6."
 _SEVERAL = "Repeat it to compare several."
 _KNOWN = "A file with the items that everybody knows"
+_SIZES = "Your promise, if everybody knows it, as where a study was designed so:"
 
 # fmt: off
 OPTIONS: tuple[CommandOption, ...] = (
@@ -344,12 +353,12 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("question", _choice(("top-k", "domain", "hitting-set"), "QUESTION"),
         typed="QUESTION", required=C.COMPARE, help={C.COMPARE: "top-k, domain or hitting-set."}),
     CommandOption("file", _PATH, settable=True,
-        typed="FILE", required=C.ROWS | C.RANK | C.SCORES | C.COMPARE | C.EXPLAIN
+        typed="FILE", required=C.ROWS | C.RANK | C.SCORES | C.ASSOCIATE | C.COMPARE | C.EXPLAIN
             | C.SERIES_NEXT,
         not_with=_NOT_OF_A_STORE, help={
         C.TOP_K: f"{_FILE} one row per user and item; or, with --count, one per item. Or use "
             f"--store.{_URL}",
-        C.ROWS: f"{_FILE} one row per user and item.{_URL}",
+        C.ROWS | C.ASSOCIATE: f"{_FILE} one row per user and item.{_URL}",
         C.SERIES_NEXT: "The table as it is now, or for lists of single periods that of the period. "
             f"{_FILE} one row per user and item.{_URL}",
         C.RANK: f"{_FILE} one row per comparison.",
@@ -363,9 +372,12 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("loser", _COLUMN, settable=True, required=C.RANK, help={
         C.RANK: "The items that lost, of the same type.",
     }),
-    CommandOption("user", _COLUMN, settable=True, required=C.ROWS, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("user", _COLUMN, settable=True,
+        required=C.ROWS | C.ASSOCIATE, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.COMPARE: "The users, who are protected. This or --count is required.",
         C.ROWS: "The users, who are protected.",
+        C.ASSOCIATE: "The users, who are protected with their label. If whole groups have one "
+            "label, such as shops, families or days: the groups.",
         C.RANK: "The users who compared: protects all rows of each user, rather than each row.",
     }),
     CommandOption("count", _COLUMN,
@@ -376,13 +388,30 @@ OPTIONS: tuple[CommandOption, ...] = (
             "of --user.",
     }),
     CommandOption("item", _COLUMN, settable=True,
-        required=C.TOP_K | C.ROWS | C.SCORES | C.COMPARE,
-        repeats=C.TOP_K | C.ROWS | C.SCORES | C.COMPARE, help={
-        C.TOP_K | C.ROWS | C.SCORES | C.COMPARE: "The items. Repeat it if several columns make up "
-            "an item.",
+        required=C.TOP_K | C.ROWS | C.SCORES | C.ASSOCIATE | C.COMPARE,
+        repeats=C.TOP_K | C.ROWS | C.SCORES | C.ASSOCIATE | C.COMPARE, help={
+        C.TOP_K | C.ROWS | C.SCORES | C.ASSOCIATE | C.COMPARE: "The items. Repeat it if several "
+            "columns make up an item.",
     }),
     CommandOption("score", _COLUMN, settable=True, required=C.SCORES, help={
         C.SCORES: "The score of the item: a number, written as 0.5 or 5e-1 in a text file.",
+    }),
+    CommandOption("labels", _PATH, settable=True, required=C.ASSOCIATE, help={
+        C.ASSOCIATE: "A file with a row for every user of the study, also for those who hold "
+            "nothing, and with the user's label. Users who are missing there are left out.",
+    }),
+    CommandOption("label", _COLUMN, settable=True, required=C.ASSOCIATE, help={
+        C.ASSOCIATE: "The column of labels in --labels.",
+    }),
+    CommandOption("case", _TEXT, settable=True, metavar="VALUE", required=C.ASSOCIATE, help={
+        C.ASSOCIATE: "The label of a case. Rows with other labels than this and --control do not "
+            "count, and a user who has both is left out.",
+    }),
+    CommandOption("control", _TEXT, settable=True, metavar="VALUE", required=C.ASSOCIATE, help={
+        C.ASSOCIATE: "The label of a control.",
+    }),
+    CommandOption("label_user", _COLUMN, settable=True, help={
+        C.ASSOCIATE: "The column of users in --labels. By default it is called as in FILE.",
     }),
     CommandOption("where", _TEXT, settable=True, metavar="CONDITION", not_with={
             "store": "its index has one order, of all items",
@@ -391,9 +420,9 @@ OPTIONS: tuple[CommandOption, ...] = (
             "columns of one row, such as \"country = 'NO' and age between 18 and 30\"; with "
             "--count, over those of --item and --by. It is shown with the answer; choose it "
             "without looking at the data.",
-        C.ROWS: "Only rows for which this is true: a condition in SQL over the columns of one row, "
-            "such as \"country = 'NO' and age between 18 and 30\". It is shown with the answer; "
-            "choose it without looking at the data.",
+        C.ROWS | C.ASSOCIATE: "Only rows for which this is true: a condition in SQL over the "
+            "columns of one row, such as \"country = 'NO' and age between 18 and 30\". It is shown "
+            "with the answer; choose it without looking at the data.",
         C.SERIES_NEXT: "Only rows for which this is true, as for top-k: a condition in SQL over "
             "the columns of one row. It is shown with the answer.",
     }),
@@ -418,11 +447,21 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     # What is asked of it, with which privacy
     CommandOption("k", _WHOLE, settable=True, typed="-k",
-        required=C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES,
+        required=C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES | C.ASSOCIATE,
         repeats=C.COMPARE, help={
+        C.ASSOCIATE: "How many items are looked at: as many as you hope to name, or up to twice "
+            "that. More noise for more of them.",
         C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES: "How many items.",
         C.COMPARE: f"How many items. {_SEVERAL}",
         C.SERIES_NEXT: "Only the K best. By default all.",
+    }),
+    CommandOption("fdr", _NUMBER, settable=True, help={
+        C.ASSOCIATE: "The false discovery rate: of all items named, at most this share has nothing "
+            "to do with the label, on average over repetitions. By default 0.1.",
+    }),
+    CommandOption("side", _SIDE, settable=True, help={
+        C.ASSOCIATE: "cases (the default) for items more common among cases, controls for those "
+            "more common among controls, or both, which looks at half as many of each.",
     }),
     CommandOption("epsilon", _NUMBER, PRIVACY, settable=True,
         required=C.COMPARE, repeats=C.COMPARE,
@@ -439,6 +478,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "less.",
         C.RANK: "Omit it: no mechanism for rankings uses one.",
         C.SCORES: f"{_DELTA} It may be omitted.",
+        C.ASSOCIATE: f"{_DELTA} It is required, but with --share.",
         C.COMPARE: f"{_SEVERAL} It may be omitted with public items.",
     }),
     CommandOption("share", _PART, PRIVACY, settable=True, goes_with="budget",
@@ -459,6 +499,17 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.SCORES: "The score of a public item without a row, or without a number, such as 0 for "
             "sums. The promises must hold for it, too.",
     }),
+    CommandOption("cases", _WHOLE, PRIVACY, less_private=True, help={
+        C.ASSOCIATE: f"{_SIZES} how many users are cases. By default they are counted in noise. Do "
+            "not count them in the table for it.",
+    }),
+    CommandOption("controls", _WHOLE, PRIVACY, less_private=True, help={
+        C.ASSOCIATE: f"{_SIZES} how many users are controls.",
+    }),
+    CommandOption("size_error", _WHOLE, PRIVACY, less_private=True, help={
+        C.ASSOCIATE: "How many users --cases and --controls may be off at most, each. Where they "
+            "are further off, items are named that have nothing to do with the label.",
+    }),
     CommandOption("bottom", _FLAG, help={
         C.SCORES: "The items with the smallest scores, instead of the largest.",
     }),
@@ -469,8 +520,9 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("users", _WHOLE, PRIVACY, settable=True, help={
         C.USER_COUNTS: "How many users there are, if everybody may know that: for --share-of-users "
             "stated, and to warn of a --delta above 1 / N. Do not count them in the table for it.",
-        C.TOP_K | C.ROWS | C.SCORES: "About how many users there are, if everybody may know that: "
-            "a --delta above 1 / N is warned of. Do not count them in the table for it.",
+        C.TOP_K | C.ROWS | C.SCORES | C.ASSOCIATE: "About how many users there are, if everybody "
+            "may know that: a --delta above 1 / N is warned of. Do not count them in the table for "
+            "it.",
     }),
     CommandOption("max_items_per_user", _WHOLE, PRIVACY, settable=True, repeats=C.COMPARE,
         not_with=_NOT_OF_A_STORE, help={
@@ -487,8 +539,10 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.RANK: "At most N comparisons of each user count; of a user with more, N are picked at "
             "random. Required with --user. Choose N without looking at the data.",
     }),
-    CommandOption("public_items", _PATH, PRIVACY, settable=True, required=C.USER_COUNTS,
-        not_with=_NOT_OF_A_STORE, help={
+    CommandOption("public_items", _PATH, PRIVACY, settable=True,
+        required=C.USER_COUNTS | C.ASSOCIATE, not_with=_NOT_OF_A_STORE, help={
+        C.ASSOCIATE: f"{_KNOWN}, in a column named as in the table: all that are asked about. Do "
+            "not leave out some after looking at the data.",
         C.USER_COUNTS: "The items to count, which everybody knows: a file with a column named as "
             "in the table, or an earlier release, saved as .json. The answer has them in this "
             "order.",
@@ -556,14 +610,14 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("table", _TEXT, {C.TOP_K: STORE}, settable=True, metavar="TABLE", help={
         C.TOP_K: "With --store, or with a URL in place of FILE: the table.",
-        C.ROWS | C.SCORES | C.SERIES_NEXT: "With a URL in place of FILE: the table.",
+        C.ROWS | C.SCORES | C.ASSOCIATE | C.SERIES_NEXT: "With a URL in place of FILE: the table.",
     }),
     CommandOption("pull", _FLAG, ANSWER, not_with=_NOT_OF_A_STORE,
         help={
         C.TOP_K | C.ROWS: "With a URL in place of FILE: fetch the rows and add them up here. By "
             "default the database adds up, and only sums over all users come here, and the items "
             "that are named; DuckDB's rows are added up here where memory holds them.",
-        C.SERIES_NEXT: "Required with a URL in place of FILE: the rows are fetched.",
+        C.ASSOCIATE | C.SERIES_NEXT: "Required with a URL in place of FILE: the rows are fetched.",
     }),
     CommandOption("push", _FLAG, ANSWER,
         not_with=_NOT_OF_A_STORE | {"pull": "rows are added up here, or by the database"},
@@ -627,6 +681,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "clipped-count-each, with less noise, but only a least number of users.",
         C.RANK: "win-count (the default), or spectral-ranking, which protects who won, but not "
             "which pairs were compared.",
+        C.ASSOCIATE: "association (the default).",
         C.SCORES: "joint-or-peel (the default), joint, joint-permute-and-flip, permute-and-flip, "
             "peeling, one-shot-exponential, one-shot-laplace, gamma.",
         C.COMPARE: f"{_SEVERAL} By default all that answer the question.",
@@ -707,8 +762,9 @@ OPTIONS: tuple[CommandOption, ...] = (
             "Its name may have {dataset}, {as_of} and {title}, as that of --output.",
     }),
     CommandOption("since", _PATH, ANSWER, goes_with="report", help={
-        C.QUESTIONS & ~C.USER_COUNTS: "With --report: an earlier answer to the same question, "
-            "saved as .json or .parquet. The page says what is new, gone or moved since.",
+        C.QUESTIONS & ~(C.USER_COUNTS | C.ASSOCIATE): "With --report: an earlier answer to the "
+            "same question, saved as .json or .parquet. The page says what is new, gone or moved "
+            "since.",
     }),
     CommandOption("overwrite", _FLAG, ANSWER, help={
         C.LISTS: "Let --output and --report replace a file.",

@@ -17,6 +17,8 @@ _OTHER_WORDS = {
     "sl.store": "--store",
     "sl.comparisons": "shortlist rank",
     "sl.scores": "shortlist scores",
+    "sl.association": "shortlist associate",
+    "discoveries": "associate",
     "sl.IN_TABLE": "--public-items-in-table",
     "or_prepare": "",
     "give_a_relation": "run duckdb plays.duckdb \"CREATE VIEW plays AS FROM '…'\" and write "

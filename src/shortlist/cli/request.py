@@ -273,7 +273,7 @@ class Request:
 
         given = self.given
         database = None if given.store is None else sqlite_path(given.store)
-        lists = (given.public_items, given.known_items, given.public_groups)
+        lists = (given.public_items, given.known_items, given.public_groups, given.labels)
         named = (given.file, *lists, given.budget, given.since, given.series)
         read = [name for name in named if name is not None and "://" not in name]
         read += [] if database is None else [database]
@@ -507,6 +507,19 @@ def _scores(request: Request) -> Source:
     )
 
 
+def _labelled(request: Request) -> Source:
+    given, labels = request.given, ("labels", "label", "case", "control", "label_user")
+    sizes = "cases", "controls", "size_error"
+    own = request.taken("user", "public_items", *labels, *sizes, "table", "users", *_WRITTEN)
+    own |= {"where": _where(given), "pull": _pull(given)}
+    return shortlist.association(request.data(), item=_columns(given.item), **own)
+
+
+def _discoveries(given: SimpleNamespace) -> Question:
+    rate = {} if given.fdr is None else {"fdr": given.fdr}
+    return shortlist.Discoveries(given.k, **rate, side=shortlist.Side(given.side or "cases"))
+
+
 def _columns(names: list[str]) -> str | list[str]:
     return names[0] if len(names) == 1 else names
 
@@ -698,6 +711,19 @@ shortlist top-k --store sqlite:///items.db --table items \\
             ),
             _scores,
             _require_scores,
+        ),
+        TableQuestion(
+            Commands.ASSOCIATE,
+            """The items that go with a label: which are more common among cases.
+
+            k items are looked at, and those are named for which the evidence is strong
+            enough. The labels have a row for every user, also for those who hold nothing.""",
+            """shortlist associate taken.parquet --user patient --item drug \
+    --labels patients.parquet --label event --case yes --control no \
+    --public-items drugs.csv -k 50 --epsilon 1 --delta 1e-6""",
+            _discoveries,
+            _labelled,
+            _require_database,
         ),
     )
 }

@@ -12,6 +12,7 @@ from shortlist.evidence.counts_and_weights import (
 from shortlist.evidence.grouped_amounts import GroupedAmounts
 from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.evidence.keyed_pairs import KeyedPairs
+from shortlist.evidence.labelled_counts import LabelledCounts
 from shortlist.evidence.outcomes import Outcomes, Wins
 from shortlist.evidence.public_scores import PublicScores
 from shortlist.evidence.user_amounts import UserAmounts
@@ -26,6 +27,7 @@ __all__ = [
     "GroupedSets",
     "ItemsBelowThreshold",
     "KeyedPairs",
+    "LabelledCounts",
     "Outcomes",
     "PrivateCounts",
     "PublicCounts",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.adaptive_gaussian_peeling import AdaptiveGaussianPeeling
     from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
     from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
+    from shortlist.mechanisms.association import Association
     from shortlist.mechanisms.chosen_bound import ChosenBound
     from shortlist.mechanisms.clipped_count_each import ClippedCountEach
     from shortlist.mechanisms.count_each import CountEach
@@ -48,6 +49,7 @@ __all__ = [
     "AdaptiveTopK",
     "AddedNoise",
     "Adjacency",
+    "Association",
     "AuditHints",
     "ChosenBound",
     "ClippedCountEach",

@@ -24,6 +24,7 @@ from shortlist.privacy.accountant import Composition
 from shortlist.questions import Question, TopK
 
 if TYPE_CHECKING:
+    from shortlist.algorithms.e_values import Associated
     from shortlist.mechanisms.finding import Detection
 
 ADD_OR_REMOVE = "add or remove one user"
@@ -78,10 +79,13 @@ class Selection(NamedTuple):
         noise_sd: The standard deviation of the noise in the scores, or None.
         branch: Which way a private choice went, where the proof lets it be released; else None.
         shared_sd: The standard deviation of the part of the noise that all scores share, or None.
-        others: Noisy numbers of what is not in the list, where they were asked for; else None.
+        others: Noisy numbers of what is not in the list, where they were asked for, or of cases and
+            controls; else None.
         users: Of how many users each score is told as a share, in the order of the positions, where
-            that was asked for; else None.
+            that was asked for; or how many users hold the item; else None.
         score_step: What 1 of the scores, and of their noise, is in the unit that is released.
+        associations: What follows from noisy numbers of each item that was looked at, the best
+            first; None where it is not asked whether items go with a label.
     """
 
     positions: Ints
@@ -93,6 +97,7 @@ class Selection(NamedTuple):
     others: Floats | None = None
     users: Floats | None = None
     score_step: float = 1.0
+    associations: tuple[Associated, ...] | None = None
 
     @property
     def told(self) -> Selection:
@@ -286,6 +291,13 @@ class Mechanism(ABC):
         Raises:
             InputError: One user can change more in the evidence than the cost accounts for.
         """
+
+    def concluded(self, selection: Selection) -> Selection:
+        """What is released of a selection: a function of it and of public parameters alone.
+
+        The audit looks at the selection itself, of which noisy numbers can be told apart.
+        """
+        return selection
 
     @abstractmethod
     def explain(self) -> list[str]:

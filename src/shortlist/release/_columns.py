@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.parameters import ShareOfUsers
 from shortlist.questions import UserCounts
+from shortlist.release._associations import difference_in_words, evidence_in_words, is_named
 from shortlist.release.noisy_scores import AMOUNTS, REACHED, STATED, law_of_counts
 from shortlist.release.readable import intact, with_commas, without_idle_digits
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from shortlist.algorithms.e_values import Associated
     from shortlist.release._shares_of_users import Share
     from shortlist.release.noisy_scores import Scores
     from shortlist.release.release import Release
@@ -232,6 +234,25 @@ def _ranks_in_words(release: Release) -> tuple[str, list[str], str] | None:
     return "95\N{NO-BREAK SPACE}% rank", texts, "String"
 
 
+def _associated(
+    heading: str, value: Callable[[Associated], object], dtype: str, mark: str = "n"
+) -> AddedColumn:
+    """What is told of the relation of each item to a label."""
+
+    def filled(release: Release) -> tuple[str, Iterable[object], str] | None:
+        told = release.associations
+        return None if told is None else (heading, [value(one) for one in told], dtype)
+
+    return AddedColumn(heading, filled, _written, mark)
+
+
+def _named(release: Release) -> tuple[str, list[bool], str] | None:
+    told = release.associations
+    if told is None:
+        return None
+    return "named", [is_named(release.mechanism, one) for one in told], "Boolean"
+
+
 RANK = AddedColumn("rank", _ranks, _written, mark="n r")
 SCORE = AddedColumn("score", _scores, _cells_of_scores, mark="n s")
 LOW = AddedColumn("low", _lows, _written, mark="n i")
@@ -250,9 +271,27 @@ INTERVAL_HEADING = "95\N{NO-BREAK SPACE}% interval"
 INTERVAL = AddedColumn("interval", _intervals, _written, mark="n i")
 POSSIBLE_RANKS = AddedColumn("ranks", _ranks_in_words, _written, mark="n i")
 SHARES_IN_WORDS = AddedColumn("shares", _shares_in_words, _written, mark="n i")
+NAMED = AddedColumn("named", _named, _written, mark="")
+DIRECTION = _associated("direction", lambda one: one.direction, "String", mark="")
+E_VALUE = _associated("e_value", lambda one: one.e_value, "Float64")
+LEVEL = _associated("level", lambda one: one.level, "Float64")
+DIFFERENCE = _associated("difference", lambda one: one.difference, "Float64")
+DIFFERENCE_LOW = _associated("difference_low", lambda one: one.low, "Float64", mark="n i")
+DIFFERENCE_HIGH = _associated("difference_high", lambda one: one.high, "Float64", mark="n i")
+_NUMBERS = (E_VALUE, LEVEL, DIFFERENCE, DIFFERENCE_LOW, DIFFERENCE_HIGH)
+OF_ASSOCIATIONS = (NAMED, DIRECTION, *_NUMBERS)
+ASSOCIATIONS_IN_WORDS = (
+    DIRECTION,
+    _associated("e-value", evidence_in_words, "String"),
+    LEVEL,
+    _associated("percentage points more", difference_in_words, "String", mark="n i"),
+)
 BEFORE_ITEMS = (RANK,)
 OF_SHARES = (SHARE, SHARE_LOW, SHARE_HIGH)
-BEHIND_ITEMS = (SCORE, LOW, HIGH, USERS, *OF_SHARES, BEST_RANK, WORST_RANK)
+BEHIND_ITEMS = (
+    *(SCORE, LOW, HIGH, USERS, *OF_SHARES, BEST_RANK, WORST_RANK),
+    *OF_ASSOCIATIONS,
+)
 
 
 class FilledColumn(NamedTuple):
@@ -290,7 +329,8 @@ def columns_of(release: Release) -> list[FilledColumn]:
 def columns_for_people(release: Release) -> list[FilledColumn]:
     """Those of a text or a page: intervals in one column, and no weights."""
     score = () if shown_scores(release) is None else (SCORE,)
-    return _laid_out(release, (*score, INTERVAL, SHARES_IN_WORDS, POSSIBLE_RANKS))
+    beside = INTERVAL, SHARES_IN_WORDS, POSSIBLE_RANKS, *ASSOCIATIONS_IN_WORDS
+    return _laid_out(release, (*score, *beside))
 
 
 def _laid_out(release: Release, behind: Iterable[AddedColumn]) -> list[FilledColumn]:
@@ -397,6 +437,9 @@ def _added_in_file(
         USERS: pl.Int64(),
         **dict.fromkeys(OF_SHARES, pl.Float64()),
         SCORE: score_type,
+        NAMED: pl.Boolean(),
+        DIRECTION: pl.String(),
+        **dict.fromkeys(_NUMBERS, pl.Float64()),
     }
     given = ((described.get(added.key), types[added]) for added in several)
     return [(name, dtype) for name, dtype in given if name is not None]

@@ -15,11 +15,13 @@ from shortlist.parameters import Direction, ShareOfUsers
 from shortlist.questions import (
     OF_SERIES,
     BottomScores,
+    Discoveries,
     ListOfPeriod,
     ListSoFar,
     TopScores,
     UserCounts,
 )
+from shortlist.release._associations import evidence
 from shortlist.release._columns import (
     is_ranked,
     names_items,
@@ -131,12 +133,17 @@ _TITLES = {
     TopScores.name: "The items with the largest scores",
     BottomScores.name: "The items with the smallest scores",
     UserCounts.name: "How many users hold each item of a list",
+    Discoveries.name: "The items that go with a label",
     ListSoFar.name: "All items that were named so far, with enough users to be named safely",
     ListOfPeriod.name: "The items of the period, with enough users to be named safely",
 }
 _ASKED_OF_USERS = "Does a missing item have no users?", "How many users hold an item?"
 _ASKED = {  # what one asks of a missing item, and of those listed, by question
     "rank": ("Did a missing item win nothing?", _ASKED_OF_USERS[1]),
+    Discoveries.name: (
+        "Has a missing item nothing to do with the label?",
+        "How sure is it that an item goes with the label?",
+    ),
     TopScores.name: ("Does a missing item have a small score?", "What is the score of an item?"),
     BottomScores.name: ("Does a missing item have a large score?", "What is the score of an item?"),
 }
@@ -254,6 +261,9 @@ def answers(release: Release) -> list[Section]:
 def _missing(release: Release) -> list[str]:
     if not names_items(release):
         return ["Nothing is said of it: the items of a list were counted, and no others."]
+    if release.associations is not None:
+        looked_at = f"{len(release.associations):,} items were looked at"
+        return [f"Not necessarily: {looked_at}, and those with too little evidence are not named."]
     k, more = release.k, advice(release)
     floor = _floor(release.mechanism)
     needed = floor or _people_to_be_named(release.mechanism)
@@ -306,6 +316,9 @@ def _why(release: Release) -> str:
 
 def _scores(release: Release) -> Iterator[str]:
     scores = release.scores
+    if release.associations is not None:
+        yield from evidence(release)
+        return
     if scores is None:
         yield "It does not say."
         return
@@ -399,6 +412,9 @@ def _order(release: Release) -> Iterator[str]:
         return
     if not is_ranked(release):
         yield "There is none to be right or wrong: the items are listed as they were asked for."
+        return
+    if release.associations is not None:
+        yield "They are listed by their e-values: the strongest evidence first."
         return
     yield "Roughly. Items that are close together may be in the wrong order."
     if (ranks := possible_ranks_of(release)) is not None:

@@ -346,6 +346,12 @@ def require_comparable(before: Release, now: Mapping[str, object]) -> None:
             "a list without order has no ranks that could change",
             "look which items are in one list alone",
         )
+    if before.associations is not None:
+        raise InputError(
+            "{discoveries}: an item may be named in one list and not in the other by noise alone, "
+            "and the best of several answers are not what a rate was promised for",
+            "publish one of them",
+        )
     if not names_items(before):
         raise InputError(
             "{user_counts}: whoever asked chose the items and their order, so that none can be "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from shortlist.parameters import ShareOfUsers
 from shortlist.privacy.stored import stored
+from shortlist.release._associations import rate_of
 from shortlist.release._columns import described_columns, iso_texts, table_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def name_of(mechanism: AnyMechanism) -> str:
 
 def asked_for(mechanism: AnyMechanism) -> int | None:
     """How many items the question asked for, or None where it named no number."""
-    return _parameter(mechanism, "k")
+    return None if rate_of(mechanism) is not None else _parameter(mechanism, "k")
 
 
 def floor_of(mechanism: AnyMechanism) -> int | None:

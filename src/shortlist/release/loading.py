@@ -12,11 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shortlist._version import __version__
+from shortlist.algorithms.e_values import Associated
 from shortlist.errors import InputError, Words, written
 from shortlist.parameters import ShareOfUsers
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.privacy.stored import cost_from
-from shortlist.release._columns import RANK, SCORE, USERS, columns_in_file, series_of
+from shortlist.release._associations import is_named, rate_of
+from shortlist.release._columns import (
+    OF_ASSOCIATIONS,
+    RANK,
+    SCORE,
+    USERS,
+    columns_in_file,
+    series_of,
+)
 from shortlist.release._others import Others
 from shortlist.release.about import About
 from shortlist.release.json_values import (
@@ -223,6 +232,7 @@ def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
         given_before=_given_before(about.get("given_before")),
         others=_others(about.get("others"), parameters),
         users=_users(frame, named.get(USERS.key), share_of_users(loaded)),
+        associations=_associations(frame, named, loaded),
         about=About.from_json(_of(dict, about.get("about", {}))),
         ordered=_of(bool, about.get("ordered", True)),
     )
@@ -280,6 +290,24 @@ def _users(frame: pl.DataFrame, name: str | None, share: ShareOfUsers | None) ->
     if users.null_count() or (share is ShareOfUsers.STATED and users.min() < 1):  # type: ignore[operator]  # a number
         raise InputError("one of its numbers of users is missing, or is none")
     return users.to_list()
+
+
+def _associations(
+    frame: pl.DataFrame, named: Mapping[str, Any], mechanism: LoadedMechanism
+) -> list[Associated] | None:
+    """What it tells of the relation of items to a label, if that was asked."""
+    told = [named.get(added.key) for added in OF_ASSOCIATIONS]
+    if any(name is None for name in told) != (rate_of(mechanism) is None):
+        raise InputError("it tells of relations to a label unasked, or was asked and does not")
+    if None in told:
+        return None
+    is_in_answer, *columns = (frame[_of(str, name)] for name in told)
+    if any(column.null_count() for column in columns):
+        raise InputError("what it tells of an item is missing")
+    found = [Associated(*row) for row in zip(*columns, strict=True)]
+    if is_in_answer.to_list() != [is_named(mechanism, one) for one in found]:
+        raise InputError("it names other items than its levels say")
+    return found
 
 
 def _guarantee(described: Mapping[str, Any]) -> Guarantee:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from shortlist.errors import InputError
 from shortlist.privacy.guarantee import Guarantee
+from shortlist.release._associations import is_named
 from shortlist.release._columns import reached_in_all, table_of, table_without_weights
 from shortlist.release._others import Others
 from shortlist.release.about import NOTHING_SAID, About
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
+    from shortlist.algorithms.e_values import Associated
     from shortlist.parameters import ShareOfUsers
 
 NONE_CHARGED = "none was charged"
@@ -99,6 +101,8 @@ class Release:
         users: Of each item, of how many users its count is told as a share: of all in the table, or
             in the item's group, with noise; or as many as were stated. None where no shares were
             asked for.
+        associations: Of each item that was looked at, the best first, what is told of its relation
+            to a label; None where that was not asked. Those named are the first of them.
         about: What it is of: `dataset`, `as_of`, `title`, `note`, and `made_on` which day, by which
             `version`; each is None where that is not known.
         ordered: False for a list that was asked for without order, whose items are listed by name,
@@ -117,6 +121,7 @@ class Release:
     given_before: GivenBefore | None
     others: Others | None
     users: tuple[int, ...] | None
+    associations: tuple[Associated, ...] | None
     about: About
     ordered: bool
     _frame: pl.DataFrame
@@ -134,6 +139,7 @@ class Release:
         given_before: GivenBefore | None = None,
         others: Others | None = None,
         users: Sequence[int] | None = None,
+        associations: Sequence[Associated] | None = None,
         about: About = NOTHING_SAID,
         ordered: bool = True,
     ) -> None:
@@ -141,6 +147,8 @@ class Release:
             raise ValueError("as many scores as items are needed.")
         if users is not None and len(users) != items.height:
             raise ValueError("as many numbers of users as items are needed.")
+        if associations is not None and len(associations) != items.height:
+            raise ValueError("as many associations as items are needed.")
         if list(by) != items.columns[: len(by)] or len(by) >= items.width:
             raise ValueError("the columns of groups are the first ones, and not all.")
         vars(self).update(
@@ -153,6 +161,7 @@ class Release:
             given_before=given_before,
             others=others,
             users=None if users is None else tuple(users),
+            associations=None if associations is None else tuple(associations),
             about=about,
             ordered=ordered,
             _frame=items.clone(),
@@ -174,8 +183,15 @@ class Release:
 
     @cached_property
     def _values(self) -> tuple[Any, ...]:
-        frame = self._frame
+        frame = self._frame.head(self._n_named)
         return tuple(frame.to_series().to_list() if frame.width == 1 else frame.rows())
+
+    @cached_property
+    def _n_named(self) -> int:
+        """How many items are in the answer: of those that were looked at, not all may be."""
+        if self.associations is None:
+            return self._frame.height
+        return sum(is_named(self.mechanism, one) for one in self.associations)
 
     @property
     def item_columns(self) -> tuple[str, ...]:
@@ -188,7 +204,7 @@ class Release:
 
         In a list without order it says nothing, and no table has it.
         """
-        places = self._places.values() if self.by else [range(len(self))]
+        places = self._places.values() if self.by else [range(self._frame.height)]
         return [rank for part in places for rank in range(1, len(part) + 1)]
 
     @cached_property
@@ -274,7 +290,7 @@ class Release:
         return reached_in_all(self)
 
     def __len__(self) -> int:
-        return self._frame.height
+        return self._n_named
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._values)
@@ -295,6 +311,12 @@ class Release:
         it was asked for, `share` is the share of `users` (Int64) who hold an item: from `share_low`
         to `share_high` (Float64, from 0 to 1) in 95 of 100 cases. The
         columns of groups stand before the rank, which begins anew in each group.
+
+        Of discoveries it has all items that were looked at, and `named` (Boolean) says which of
+        them are in the answer. `direction` is "more" or "less": how common they are among cases,
+        beside controls. `e_value` is the evidence, `level` the least false discovery rate at which
+        the item would be named, and `difference` that of the shares of users who hold it, from
+        `difference_low` to `difference_high` in 95 of 100 cases (Float64).
 
         Which columns there are, and their types, follow from the plan, also where no item came out.
         """
@@ -429,6 +451,7 @@ class Release:
         return (
             *(self.question, self.by, self.scores, self.guarantee, mechanism),
             *(self.budget, self.given_before, self.others, self.users, self.about, self.ordered),
+            self.associations,
         )
 
     def __eq__(self, other: object) -> bool:

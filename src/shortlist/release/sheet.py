@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from shortlist.errors import PYTHON, Face, Words
 from shortlist.parameters import ShareOfUsers
 from shortlist.questions import OF_SERIES, BottomScores, ListOfPeriod, ListSoFar
+from shortlist.release._associations import notes_of
 from shortlist.release._columns import (
     SCORE,
     columns_for_people,
@@ -70,6 +71,13 @@ _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of
         "each item was compared with at most {:,} others",
     ),
 }
+_OF_A_LABEL = {  # likewise, where it is asked which items go with a label
+    "k": ("1 item looked at", "{:,} items looked at"),
+    "n_items": ("of 1 in the list", "of {:,} in the list"),
+    "cases": ("1 case, as was stated", "{:,} cases, as was stated"),
+    "controls": ("1 control", "{:,} controls"),
+    "size_error": ("each off by at most 1", "each off by at most {:,}"),
+}
 _COUNTS = Words("{noisy_counts=True}")
 
 
@@ -119,6 +127,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
             *notes(release.guarantee, release.mechanism, release.about),
             *([("items", release.about.items)] if release.about.items else ()),
             *_scores(release, face),
+            *notes_of(release),
             *([("others", str(release.others))] if release.others else ()),
             *_users(release),
             *([("note", intact(release.about.note))] if release.about.note else ()),
@@ -167,6 +176,11 @@ def advice(release: Release) -> str:
     k = None if release.by else asked_for(release.mechanism)
     if len(release) >= (k or 1):
         return ""
+    if release.associations is not None:
+        return (
+            "Nothing came out: no item that was looked at had enough evidence. Check the labels. "
+            "More users, fewer items to be looked at or a larger epsilon find more."
+        )
     few = f"Fewer than {k}" if len(release) else "Nothing"
     if release.question == ListSoFar.name:
         return f"{few} came out yet: no other item could be named by now. Later runs name more."
@@ -251,7 +265,8 @@ def _parts(
 
 def _in_words(parameters: Mapping[str, object], about: About) -> Iterator[str]:
     """Those that whoever asked has given, or could have; what follows from them is left out."""
-    for name, (one, several) in _IN_WORDS.items():
+    words_of = _OF_A_LABEL if "fdr" in parameters else _IN_WORDS
+    for name, (one, several) in words_of.items():
         if not isinstance(value := parameters.get(name), int | float):
             continue
         words = (one if value == 1 else several).format(value, kind=about.kind)

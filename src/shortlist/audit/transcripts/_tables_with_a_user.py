@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -15,6 +16,7 @@ from shortlist.evidence import (
     Contributions,
     GroupedCounts,
     GroupedSets,
+    LabelledCounts,
     PrivateCounts,
     PublicCounts,
     PublicScores,
@@ -239,6 +241,29 @@ def _scores_of(mechanism: OfScores, level: float, moved: Ints, with_user: bool) 
     return PublicScores(steps * stated[0], *stated)
 
 
+# --- labels
+
+
+def _labels(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa: FBT001 - as above
+    """A case, or a control, of few items, of every other item, or of none."""
+    places = np.arange(ITEMS)
+    moves = {"few items": places < _FEW, "every other item": places % 2 == 0, "nothing": places < 0}
+    for name, held in moves.items():
+        for level, is_case in itertools.product(_levels(mechanism, quick=quick), (True, False)):
+            evidence = partial(_labels_of, _ladder(level), held.astype(np.int64), is_case)
+            who = "a case" if is_case else "a control"
+            yield TableWithUser(f"{who} of {name}, counts from {level:.0f}", evidence)
+
+
+def _labels_of(counts: Ints, held: Ints, is_case: bool, with_user: bool) -> LabelledCounts:  # noqa: FBT001 - of all tables
+    cases, controls = counts.copy(), counts[::-1].copy()
+    sizes = [2 * int(counts.max()), 3 * int(counts.max())]
+    sizes[1 - is_case] += with_user
+    added = cases if is_case else controls
+    added += held * with_user
+    return LabelledCounts(cases, controls, *sizes)
+
+
 # --- groups
 
 
@@ -383,5 +408,6 @@ _FAMILIES: dict[type, Callable[[Mechanism, bool], Iterator[TableWithUser]]] = {
     PrivateCounts: _counts,
     GroupedCounts: _grouped_counts,
     UserGroups: _grouped_sets,
+    LabelledCounts: _labels,
     Wins: _wins,
 }

@@ -20,6 +20,7 @@ from shortlist.audit.universes.of_counts import (
     OfWeights,
     OfWins,
 )
+from shortlist.audit.universes.of_labels import OfLabels
 from shortlist.audit.universes.of_outcomes import OfOutcomes
 from shortlist.audit.universes.of_user_sets import (
     OfContributions,
@@ -34,6 +35,7 @@ from shortlist.errors import InputError
 from shortlist.evidence import (
     Contributions,
     GroupedCounts,
+    LabelledCounts,
     Outcomes,
     PrivateCounts,
     PublicCounts,
@@ -72,6 +74,7 @@ _USUAL: dict[type, type[Universe]] = {
     Contributions: OfContributions,
     GroupedCounts: OfGroupedCounts,
     UserGroups: OfGroupedSets,
+    LabelledCounts: OfLabels,
     Wins: OfWins,
     Outcomes: OfOutcomes,
 }
