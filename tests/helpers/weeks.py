@@ -138,6 +138,20 @@ class NoLimit(Right):
         return np.ones(n, np.bool_)
 
 
+class SlotsByNoise(Right):
+    """Free slots are filled by the items whose noisy sums are the highest so far."""
+
+    def slots_filled(self):
+        state, slots = self.state, set(self.state.slots.tolist())
+        sums = dict(zip(state.counted.tolist(), state.sums.sum(axis=1).tolist(), strict=True))
+        pairs = (self.users * ITEMS + self.items)[~state.is_named(self.items)].tolist()
+        for pair in sorted(set(pairs) - slots, key=lambda p: (-sums.get(p % ITEMS, 0), -p)):
+            taken = sum(slot // ITEMS == pair // ITEMS for slot in slots)
+            if taken < self.terms.max_items_per_user:
+                slots.add(pair)
+        return np.array(sorted(slots), np.int64)
+
+
 class LateNoise(Right):
     """Counted items that nobody adds to in this run get no noise."""
 

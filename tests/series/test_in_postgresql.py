@@ -119,7 +119,7 @@ def test_where_the_server_stops_the_run_was_not_made(plays, monkeypatch):
     assert np.all(held_in(plays.url).state.used <= plays.terms.accrued(2))
 
 
-@pytest.mark.parametrize("times", [4, pytest.param(100, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("times", [4, pytest.param(40, marks=pytest.mark.exhaustive)])
 def test_a_series_whose_processes_are_killed_is_as_if_they_were_not(postgresql, times):
     with fast_folder() as folder:
         found = played("kills", folder, times, 1, postgresql.url, tool="series_kills.py")

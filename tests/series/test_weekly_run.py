@@ -99,6 +99,13 @@ def test_a_mistake_breaks_the_claim_and_the_right_one_does_not(kind, given, othe
     assert share_of_claim(terms_of(**given), right, others, one) < 1
 
 
+def test_slots_that_are_filled_by_what_noise_is_high_break_the_claim():
+    """Others would tell by their choice which item one user alone had brought in."""
+    terms, seen = terms_of(max_items_per_user=1), (FIRST, NOBODY)
+    assert share_of_claim(terms, weeks.SlotsByNoise, hold(6, NOBODY, BOTH), seen) > 1.4
+    assert share_of_claim(terms, Right, hold(3, NOBODY, BOTH), seen) < 1
+
+
 @pytest.mark.parametrize(
     ("delta", "n", "never", "at_once"),
     [
