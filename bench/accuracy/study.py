@@ -125,8 +125,9 @@ class Study:
     def _of_table(self, name: str, path: Path, runs: int) -> Iterator[pl.DataFrame]:
         source = sl.pairs(path, user="user", item="item")
         asked = {"epsilon": EPSILONS, "delta": DELTA, "runs": runs, "random": bits_of(name)}
-        kinds = {DEFAULT: source.default_for(self.questions[0]), **self.others}
         bounds = self.bounds
+        bounded = sl.pairs(path, user="user", item="item", max_items_per_user=bounds[0])
+        kinds = {DEFAULT: bounded.default_for(self.questions[0]), **self.others}
         yield compare(
             source, self.questions, mechanisms=kinds, max_items_per_user=bounds, **asked
         ).runs
