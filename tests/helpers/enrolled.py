@@ -93,8 +93,8 @@ def evidence(mechanism, counts, weights=None, bound=10):
 def shown_counts(kind, counts, bound):
     if kind is not LabelledCounts:
         return kind(counts, bound)
-    n_users = int(counts.max(initial=0))
-    return LabelledCounts(counts, counts[::-1].copy(), n_users, n_users + 1)
+    counts = counts >> (30 if counts.max(initial=0) > 2**32 else 0)  # as many as a table can hold
+    return LabelledCounts(counts, np.zeros_like(counts), int(counts.max(initial=0)), 1000)
 
 
 def outcomes(counts, bound, times=2**40):

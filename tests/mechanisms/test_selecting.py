@@ -9,7 +9,7 @@ from helpers.enrolled import ALL, BOUNDS, PUBLIC, build, check, every, evidence
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
-from shortlist.evidence import Outcomes, UserGroups, WeightedHistogram
+from shortlist.evidence import LabelledCounts, Outcomes, UserGroups, WeightedHistogram
 from shortlist.evidence.user_sets import UserSets
 
 
@@ -97,7 +97,8 @@ def test_the_common_items_are_found(mechanism):
     best_first = sorted(positions, key=counts.__getitem__, reverse=True)
     named = [3, 4, 1, *([2, 0] if mechanism.question.keeps_order else [])]
     assert (positions if selection.ordered else best_first) == named
-    if selection.scores is not None and mechanism.evidence is not Outcomes:
+    others = Outcomes, LabelledCounts  # whose scores are no counts
+    if selection.scores is not None and mechanism.evidence not in others:
         expected = np.array(counts)[positions]
         assert np.abs(selection.scores - expected).max() < 6 * selection.noise_sd
         assert mechanism.score_unit

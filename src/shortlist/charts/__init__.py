@@ -9,6 +9,7 @@ from shortlist.charts.curves_and_intervals import (
     numbers_by_step,
 )
 from shortlist.charts.look import COLOURS, INK, MARK, MUTED, RULE, drawn, dressed, require_altair
+from shortlist.charts.marked_points import MarkedPoint, marked_points
 from shortlist.charts.slopes import Slope, slopes
 
 __all__ = [
@@ -19,12 +20,14 @@ __all__ = [
     "RULE",
     "WIDE",
     "Interval",
+    "MarkedPoint",
     "NamedCurve",
     "Slope",
     "curves",
     "drawn",
     "dressed",
     "intervals",
+    "marked_points",
     "numbers_by_step",
     "require_altair",
     "slopes",

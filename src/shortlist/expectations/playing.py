@@ -15,7 +15,7 @@ from shortlist.engines.rows_in_memory import RowsInMemory
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.parameters import require_count, require_number
-from shortlist.questions import Domain, Question, TopK, TopScores, UserCounts
+from shortlist.questions import Discoveries, Domain, Question, TopK, TopScores, UserCounts
 from shortlist.table import open_table
 
 if TYPE_CHECKING:
@@ -219,6 +219,14 @@ def _number_asked(question: Question, mechanism: Mechanism, table: ZipfTable) ->
             "{question}: what scores to expect, only whoever computes them knows",
             "explain() of the plan says how large the noise is",
             question=question.name,
+        )
+    if isinstance(question, Discoveries):
+        raise InputError(
+            "{question}: an invented table has no labels",
+            "explain() of the plan says how large the noise is; where nothing is real, an item is "
+            "named with a chance of at most {fdr}",
+            question=question.name,
+            fdr=question.fdr,
         )
     if not isinstance(question, Domain | TopK):
         raise InputError(

@@ -16,7 +16,7 @@ from shortlist.evidence import Contributions, View, Wants
 from shortlist.metrics.discovery import missing_mass
 from shortlist.metrics.hitting_set import greedy_hitting_set, missed_users
 from shortlist.metrics.top_k import Places, largest
-from shortlist.questions import Domain, HittingSet, Question, Rank, TopK
+from shortlist.questions import Discoveries, Domain, HittingSet, Question, Rank, TopK
 
 Measure = Callable[[Ints], dict[str, float]]
 """From the positions of an answer to its figures, the most telling one first."""
@@ -75,6 +75,13 @@ def require_measured(question: Question) -> None:
 
 
 def _unmeasured(question: Question) -> InputError:
+    if isinstance(question, Discoveries):
+        return InputError(
+            "{kind}: which items really go with the label, no table tells",
+            "run it on invented tables of which you know that, with labels drawn at random for "
+            "items without relation",
+            kind=type(question),
+        )
     return InputError(
         "{kind}: nothing is known to measure its answers by",
         "ask what each mechanism misses of another question",

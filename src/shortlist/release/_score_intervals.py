@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from shortlist.charts import WIDE, Interval, intervals
+from shortlist.charts import WIDE, Interval, MarkedPoint, intervals, marked_points
 from shortlist.errors import InputError
+from shortlist.release._associations import is_named
 from shortlist.release._columns import columns_of, reach_of_counts, shown_scores
 from shortlist.release.readable import harmless, intact, shortened, visible
 from shortlist.strength import strength
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 DRAWN = 30
 """How many items a chart shows at most: the best."""
 
+HOW_POINTS_ARE_READ = "Filled points are the items named; the others had too little evidence."
 _SHARE_OF_LABELS = 0.4  # of the width, at most
 _PIXELS_OF_A_LETTER = 8.5
 _STANDARD_DEVIATIONS = 1.96
@@ -27,6 +29,8 @@ _STANDARD_DEVIATIONS = 1.96
 
 def is_drawn(release: Release) -> bool:
     """Whether people are shown a chart of the scores: not of weights."""
+    if release.associations:
+        return True
     return len(release) > 0 and shown_scores(release) is not None and reach(release) is not None
 
 
@@ -40,7 +44,9 @@ def reach(release: Release) -> float | None:
 
 
 def how_bars_are_read(release: Release) -> str:
-    """What the bars of the chart show, in a sentence."""
+    """What the bars of the chart show, in a sentence; or its points, of associations."""
+    if release.associations:
+        return HOW_POINTS_ARE_READ
     if reach_of_counts(release) is None:
         return f"Bars reach {_STANDARD_DEVIATIONS} standard deviations of the noise to either side."
     return f"A bar holds the {_without_noise(release)} in 95 of 100 cases."
@@ -57,11 +63,13 @@ def _without_noise(release: Release) -> str:
 
 
 def chart_of(release: Release, *, width: int = WIDE, titled: bool = True) -> alt.LayerChart:
-    """The best items against their scores.
+    """The best items against their scores; of associations, all e-values against their rank.
 
     Raises:
         InputError: There is nothing to draw, or Altair is not installed.
     """
+    if release.associations:
+        return _chart_of_evidence(release, width=width, titled=titled)
     scores, far = release.scores, reach(release)
     if len(release) == 0 or scores is None or far is None:
         raise _nothing_to_draw(release)
@@ -76,6 +84,24 @@ def chart_of(release: Release, *, width: int = WIDE, titled: bool = True) -> alt
     title = _title(release, scores) if titled else ""
     unit = harmless(scores.unit)
     return intervals(lines, title=title, notes=_notes(release), scores=unit, width=width)
+
+
+def _chart_of_evidence(release: Release, *, width: int, titled: bool) -> alt.LayerChart:
+    told = release.associations or ()
+    points = [
+        MarkedPoint(rank, one.e_value, is_named(release.mechanism, one))
+        for rank, one in enumerate(told, start=1)
+    ]
+    named = f"{release.question}: e-value of each item that was looked at"
+    title = intact(release.about.title) if release.about.title else visible(named)
+    return marked_points(
+        points,
+        title=title if titled else "",
+        notes=_notes(release) if titled else [],
+        across="rank",
+        up="e-value",
+        width=width,
+    )
 
 
 def _nothing_to_draw(release: Release) -> InputError:
@@ -129,7 +155,8 @@ def _notes(release: Release) -> list[str]:
     """How to read the chart; a line each, short enough for its width."""
     guarantee = release.guarantee
     seeded = [] if guarantee.private else ["Not private: the noise came from a seed."]
-    shown = [f"The first {DRAWN} of {len(release):,} items."] if len(release) > DRAWN else []
+    whole = len(release) <= DRAWN or bool(release.associations)
+    shown = [] if whole else [f"The first {DRAWN} of {len(release):,} items."]
     promise = f"epsilon = {guarantee.epsilon:g}, delta = {guarantee.delta:g}"
     if guarantee.private:
         promise = f"{promise}: {strength(guarantee.epsilon, guarantee.delta).described}"

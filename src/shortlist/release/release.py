@@ -436,6 +436,9 @@ class Release:
     def plot(self) -> alt.LayerChart:
         """The best items against their scores; a bar is as far as the noise reaches.
 
+        Of discoveries it draws the e-values of all items that were looked at against their rank,
+        and fills the points of those that are named.
+
         In a notebook it is shown; `.save("plot.svg")` and `.save("plot.png")` write it.
 
         Raises:

@@ -135,7 +135,8 @@ def _words(release: Release) -> dict[str, Any]:
         "version": values["library"],
         "plan": json.dumps(values, indent=2),  # ASCII
         "file": _file(release),
-        "drawn": min(len(release), DRAWN),
+        "drawn": len(release) if release.associations else min(len(release), DRAWN),
+        "points": bool(release.associations),
         "bars": how_bars_are_read(release),
     }
 
