@@ -16,7 +16,7 @@ from bench.common.seeds import bits_of
 from shortlist.draws.random_bits import Bits
 from shortlist.mechanisms import LimitedDomain
 
-__all__ = ["measure"]
+__all__ = ["measure", "with_amounts"]
 
 DELTA = 1e-6
 EPSILONS = (0.3, 1.0, 3.0)
@@ -39,7 +39,7 @@ def measure(runs: int) -> None:
     parts = [
         row
         for name, path in real.find(_TABLES).items()
-        for row in _of_table(name, _with_amounts(pl.read_parquet(path)), runs)
+        for row in _of_table(name, with_amounts(pl.read_parquet(path)), runs)
     ]
     if not parts:
         return
@@ -65,8 +65,8 @@ def measure(runs: int) -> None:
     report.write("amounts", "Top-k by what users spent", tables, [setting])
 
 
-def _with_amounts(rows: pl.DataFrame) -> pl.DataFrame:
-    """What each user spent on each item."""
+def with_amounts(rows: pl.DataFrame) -> pl.DataFrame:
+    """What each user spent on each item, invented: `hours`."""
     rng = np.random.default_rng(1)
     items, users = (rows[name].rank("dense").to_numpy() - 1 for name in ("item", "user"))
     logs = sum(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 EPSILON, DELTA = 1.0, 1e-6
 K, FLOOR = 20, 100
 BOUNDS = 10, 50
+CAP = 30.0  # of what one user spent on an item
 Counts = list[tuple[str, float]]
 
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import opendp.prelude as dp
 import polars as pl
-from asking import DELTA, EPSILON, FLOOR, Counts, K, bound, tell
+from asking import CAP, DELTA, EPSILON, FLOOR, Counts, K, bound, tell
 
 dp.enable_features("contrib")
+_MOST_ROWS = 1_000_000  # of an item: what is promised, so that floats add up within bounds
 
 
 def floor(path: str, _: str, __: list[str]) -> Counts:
@@ -52,6 +53,24 @@ def known(path: str, _: str, items: list[str]) -> Counts:
     return counts.with_keys(pl.LazyFrame({"item": items})).release().collect().rows()
 
 
+def amounts(path: str, _: str, __: list[str]) -> Counts:
+    """The best items by what users spent on them, of whom each counts up to a cap."""
+    unit = dp.unit_of(contributions=1, identifier=pl.col("user"))
+    loss = dp.loss_of(epsilon=EPSILON, delta=DELTA)
+    context = dp.Context.compositor(
+        data=pl.scan_parquet(path),
+        privacy_unit=unit,
+        privacy_loss=loss,
+        split_evenly_over=1,
+        margins=[dp.polars.Margin(by=["item"], max_length=_MOST_ROWS, max_groups=_MOST_ROWS)],
+    )
+    one_each = context.query().truncate_per_group(1, by=["item"])
+    bounded = one_each.truncate_num_groups(bound(), by=["item"], keep="first")
+    total = pl.col("amount").fill_nan(0.0).fill_null(0.0).dp.sum((0.0, CAP))
+    sums = bounded.group_by("item").agg(dp.len(signed=False), total).release().collect()
+    return sums.sort("amount", descending=True).head(K).select("item", "amount").rows()
+
+
 def _condition(condition: str) -> Any:
     """The column `part` beside a text, as polars says it."""
     _, sign, text = condition.split(" ", 2)
@@ -60,4 +79,4 @@ def _condition(condition: str) -> Any:
 
 
 if __name__ == "__main__":
-    tell({"floor": floor, "filter": filtered, "known items": known})
+    tell({"amounts": amounts, "floor": floor, "filter": filtered, "known items": known})

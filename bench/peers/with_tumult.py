@@ -6,7 +6,7 @@ from tempfile import mkdtemp
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 
-from asking import DELTA, EPSILON, FLOOR, Counts, K, bound, tell
+from asking import CAP, DELTA, EPSILON, FLOOR, Counts, K, bound, tell
 from pyspark.sql import SparkSession
 from tmlt.analytics import (
     AddRowsWithID,
@@ -54,6 +54,19 @@ def known(path: str, _: str, items: list[str]) -> Counts:
     return [tuple(row) for row in session.evaluate(counts, budget).collect()]
 
 
+def amounts(path: str, _: str, __: list[str]) -> Counts:
+    """The best items by what users spent on them, of whom each counts up to a cap."""
+    budget, unit = ApproxDPBudget(EPSILON, DELTA), AddRowsWithID("user")
+    session = Session.from_dataframe(budget, "rows", _spark().read.parquet(path), unit)
+    bounded = QueryBuilder("rows").enforce(MaxGroupsPerID("item", bound()))
+    bounded = bounded.enforce(MaxRowsPerGroupPerID("item", 1))
+    half = ApproxDPBudget(EPSILON / 2, DELTA)
+    keys = KeySet.from_dataframe(session.evaluate(bounded.get_groups(["item"]), half))
+    total = bounded.groupby(keys).sum("amount", low=0.0, high=CAP, name="amount")
+    sums = session.evaluate(total, PureDPBudget(EPSILON / 2))
+    return [tuple(row) for row in sums.orderBy("amount", ascending=False).limit(K).collect()]
+
+
 def _spark() -> SparkSession:
     return (
         SparkSession.builder.master("local[2]")
@@ -67,4 +80,4 @@ def _spark() -> SparkSession:
 
 if __name__ == "__main__":
     _spark()  # started before any question is timed
-    tell({"floor": floor, "filter": filtered, "known items": known})
+    tell({"floor": floor, "filter": filtered, "known items": known, "amounts": amounts})
