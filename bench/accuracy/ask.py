@@ -57,7 +57,9 @@ _NOTES = [
     counts those below the floor are left out afterwards. Tumult Analytics 0.21.0 finds keys with
     half of epsilon, and counts them with the other.
 
-    Pairs, others and hitting sets have no question of their own there. dp-wizard 0.10.0 was
+    Pairs, others and hitting sets have no question of their own there. OpenDP finds keys by a count
+    beside the sum of amounts, which has a part of the budget, and must be promised how many rows an
+    item has, a million here. dp-wizard 0.10.0 was
     installed and is left out: what it generates code for are histograms, means and medians of
     columns of numbers, and none of these questions.
 
