@@ -43,6 +43,7 @@ _ASK = "r/AskReddit of Gopi et al. (2020), the 1 % sample in the tests of the Sm
 _AIRLINES = "Twitter US Airline Sentiment (Kaggle: crowdflower/twitter-airline-sentiment)"
 _STEAM = "Steam Video Games (Kaggle: tamber/steam-video-games)"
 _FILMS = "MovieTweetings (S. Dooms), snapshot of 100,000 ratings, 2013"
+_REVIEWS = "Large Movie Review Dataset (Maas et al. 2011)"
 _GROCERY = "Amazon Product Data (2014), Grocery and Gourmet Food, 5-core"
 _PUBLISHED = {
     "steam_200k": _STEAM,
@@ -50,7 +51,8 @@ _PUBLISHED = {
     "anime_5k": "Anime Recommendations Database (Kaggle: CooperUnion), a sample of 5,000 users",
     "reddit_title_tokens": _REDDIT,
     "reddit_title_tokens_by_subreddit": _REDDIT,
-    "imdb_reviews_tokens": "Large Movie Review Dataset (Maas et al. 2011)",
+    "imdb_reviews_tokens": _REVIEWS,
+    "imdb_reviews_labels": _REVIEWS,
     "fimi_retail": "FIMI repository, retail.dat (Brijs et al. 1999)",
     "amazon_grocery_5core": _GROCERY,
     "amazon_video_games_5core": "Amazon Product Data (2014), Video Games, 5-core",
