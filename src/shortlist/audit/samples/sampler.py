@@ -69,6 +69,8 @@ def outcomes_of(selection: Selection, class_of: Sequence[int]) -> list[Outcome]:
 def _beside(listed: list[Outcome], others: Floats) -> list[Outcome]:
     """The list; after its first view one of each number of others, and one of their signs."""
     rows = _columns(bare(others))
+    if len(rows) == 1:  # whole numbers, by which samples part
+        rows = rows * len(listed)
     if len(listed) < len(rows):  # without scores it is the same for all samples
         listed = listed * len(rows)
     return [
