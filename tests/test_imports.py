@@ -113,8 +113,8 @@ ALLOWED = {
     },
     "series": {
         "algorithms", "budget", "charts", "databases", "draws", "engines", "errors", "evidence",
-        "expectations", "mechanisms", "parameters", "plan", "planning", "privacy", "questions",
-        "release", "runtime", "sources", "strength",
+        "expectations", "kernels", "mechanisms", "parameters", "plan", "planning", "privacy",
+        "questions", "release", "runtime", "sources", "strength", "table",
     },
     "metrics": {
         "charts", "draws", "engines", "errors", "evidence", "kernels", "mechanisms",

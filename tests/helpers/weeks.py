@@ -131,6 +131,23 @@ class HeldNow(Right):
         return replace(after, named_in=named_in)
 
 
+class ReadsCounted(Right):
+    """Users give less where more items are counted, whoever brought them in."""
+
+    def allowed(self, state):
+        return super().allowed(state) // len(state.counted) ** 4
+
+
+class FitsAll(Right):
+    """What boosts were worth is fitted to all counted items, not to the named ones alone."""
+
+    def shown(self, state):
+        named = state.named_in > 0
+        told = estimates(self.terms, replace(state, named_in=np.maximum(state.named_in, 1)))
+        values = told.values[named].round(6).tolist()
+        return frozenset(zip(state.counted[named].tolist(), values, strict=True))
+
+
 class NoLimit(Right):
     """Each user fills as many slots as there are items."""
 

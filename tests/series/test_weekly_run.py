@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -70,6 +69,18 @@ def test_three_runs_are_within_the_claim(n):
         (weeks.NotKept, {}, hold(8, FIRST, FIRST), (FIRST, FIRST)),
         (weeks.NoPast, {}, hold(8, NOBODY, FIRST), (FIRST, FIRST)),
         (weeks.SinceEntry, {}, hold(8, NOBODY, FIRST), (FIRST, FIRST)),
+        (
+            weeks.ReadsCounted,
+            {"delta": 0.1, "grid": (0, 3, 21)},
+            hold(8, FIRST, FIRST),
+            (SECOND, SECOND),
+        ),
+        (
+            weeks.FitsAll,
+            {"delta": 0.1, "grid": (0, 3, 21)},
+            hold(8, FIRST, FIRST),
+            (SECOND, SECOND),
+        ),
         (weeks.LateNoise, {}, hold(8, FIRST, NOBODY), (FIRST, FIRST)),
         (weeks.HeldNow, {"grid": FINE}, hold(8, FIRST, NOBODY), (FIRST, FIRST)),
         (
@@ -81,7 +92,7 @@ def test_three_runs_are_within_the_claim(n):
         (
             weeks.OldSums,
             {"delta": 0.02, "grid": (0, 1, 23), "max_items_per_user": 1},
-            hold(12, NOBODY, FIRST, FIRST),
+            hold(80, NOBODY, FIRST, FIRST),
             (FIRST,) * 3,
         ),
         (weeks.ErasedAnew, {}, hold(8, FIRST, FIRST), (FIRST, FIRST)),
@@ -193,7 +204,8 @@ def weights_one_by_one(week, state):
         mine = [i for u, i in rows if u == user and (i in named or u * 2**32 + i in slots)]
         left = week.terms.accrued(week.run) - used[user]
         for item in mine:
-            weight = math.isqrt(left * boosts[item] // sum(boosts[i] for i in mine))
+            total = max(sum(boosts[i] for i in mine), week.terms.least_total(week.run))
+            weight = math.isqrt(left * boosts[item] // total)
             added[item] = added.get(item, 0) + weight
             used[user] += weight**2
     return [added.get(item, 0) for item in state.counted.tolist()], list(used.values())
@@ -210,28 +222,52 @@ def test_weights_are_those_of_their_definition():
     assert (added.tolist(), used.tolist()) == weights_one_by_one(week, ready)
 
 
+def hopeful(terms, run, length, total):
+    """The place of a boost, by how likely a sum is to reach the bar of a window thrice as long."""
+    rest = min(2 * length, terms.periods - run)
+    bar = math.sqrt(length + rest) * terms.thresholds[run + rest - 1]
+    mean = total / length
+    needed = (bar - total) / rest
+    excess = (needed - 1.25 * mean) / (terms.sigma * math.sqrt(1.25**2 / length + 1 / rest))
+    return min(max(256 - math.ceil(64 * excess), 0), 256)
+
+
 def test_boosts_are_by_the_best_window_and_least_for_what_is_named():
     terms = SeriesTerms(epsilon=1.0, delta=1e-5, periods=8)
-    sd = round(terms.sigma * 2**20)
-    sums = np.array([[-sd, -sd], [3 * sd + 9, -9 * sd], [sd, 3 * sd + 9], [99 * sd] * 2])
-    state = State(2, np.arange(4), sums, np.array([0, 0, 0, 1]))
-    both = Fraction(4 * sd + 9, sd) / Fraction(math.sqrt(2))
-    best = [0, 0, max(192, math.floor(64 * both)), None]
-    expected = [terms.boost_when_named if j is None else terms.boosts[j] for j in best]
+    weights = [(-4.0, -4.0), (14.1, -30.0), (5.0, 3.0), (2.0, 8.1), (99.0, 99.0)]
+    sums = np.array([[round(2**20 * weight) for weight in pair] for pair in weights])
+    state = State(2, np.arange(5), sums, np.array([0, 0, 0, 0, 1]))
+    best = [max(hopeful(terms, 2, 1, b), hopeful(terms, 2, 2, a + b)) for a, b in weights[:4]]
+    assert best[0] == best[1] == 0 < best[2] < best[3] < 256
+    expected = [*terms.boosts[best].tolist(), terms.boost_when_named]
     assert boosts_of(terms, state).tolist() == expected
+    assert boosts_of(terms, state, 0).tolist() == [terms.boosts[-1]] * 5
 
 
-def test_estimates_are_least_squares_of_all_runs():
+def test_estimates_are_least_squares_of_all_runs_by_what_boosts_were_worth():
     terms = SeriesTerms(epsilon=1.0, delta=1e-5, periods=8)
-    sums = np.array([[2**20 * 30, 2**20 * 12, 2**20 * 7]])
-    state = State(3, np.array([5]), sums, np.array([2]))
-    boosts = [boosts_of(terms, state, run)[0] / 2**20 for run in range(3)]
-    assert boosts[2] == terms.boost_when_named / 2**20 != boosts[0]
+    sums = 2**20 * np.array([[30, 12, 7], [40, 90, 60]])
+    state = State(3, np.array([5, 2]), sums, np.array([2, 1]))
+    boosts = np.sqrt([boosts_of(terms, state, run) / 2**20 for run in range(3)]).T
+    assert boosts[1, 1] ** 2 == terms.boost_when_named / 2**20 != boosts[0, 1] ** 2
+    worth, y = [1.0] * 3, sums / 2**20
+
+    def fitted(item):
+        factors = [w * b for w, b in zip(worth, boosts[item], strict=True)]
+        squares = sum(f * f for f in factors)
+        return sum(f * v for f, v in zip(factors, y[item], strict=True)) / squares, squares
+
+    for _ in range(2):
+        values = [fitted(item)[0] for item in range(2)]
+        worth = [
+            (sum(boosts[i, run] * values[i] * y[i, run] for i in range(2)) + terms.sigma**2)
+            / (sum((boosts[i, run] * values[i]) ** 2 for i in range(2)) + terms.sigma**2)
+            for run in range(3)
+        ]
     told = estimates(terms, state)
-    products = [math.sqrt(b) * y for b, y in zip(boosts, (30, 12, 7), strict=True)]
-    assert told.values == pytest.approx([sum(products) / sum(boosts)])
-    assert told.sds == pytest.approx([terms.sigma / math.sqrt(sum(boosts))])
-    assert told.items.tolist() == [5]
+    assert told.values == pytest.approx([fitted(item)[0] for item in range(2)])
+    assert told.sds == pytest.approx([terms.sigma / math.sqrt(fitted(i)[1]) for i in range(2)])
+    assert told.items.tolist() == [5, 2]
 
 
 def test_no_run_beyond_the_last():

@@ -108,7 +108,7 @@ class RowsInMemory(UsersInMemory):
         Pairs by their values are read anew.
         """
         if wants.kind is KeyedPairs:
-            yield ShownEvidence(KeyedPairs(self._table.distinct()), _by_no_position)
+            yield ShownEvidence(KeyedPairs(self._table.by_value()), _by_no_position)
             return
         held, items = self._held()
         if self.known is not None:

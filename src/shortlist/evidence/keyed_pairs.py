@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KeyedPairs:
-    """Pairs of a user and an item, no pair twice, in an order that means nothing.
+    """Pairs of a user and an item, in an order that means nothing; a pair may be there twice.
 
     Nothing is bounded.
 

@@ -5,6 +5,7 @@ interpreter's lock. One signature each, compiled at the first call and cached on
 cache can be written they are compiled again in each process. Numba is loaded with the first.
 """
 
+from shortlist.kernels.accounts import mark, spend
 from shortlist.kernels.combining import combine
 from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.filling import count_units, descend
@@ -68,6 +69,7 @@ __all__ = [
     "look_up",
     "look_up_boosts",
     "lower",
+    "mark",
     "name_users",
     "new_subsets",
     "partition",
@@ -81,6 +83,7 @@ __all__ = [
     "slack_jumps",
     "sort_chunks",
     "sort_falling",
+    "spend",
     "steer",
     "subset_jumps",
     "tally",

@@ -11,6 +11,7 @@ from shortlist.draws import Draws, Ints
 from shortlist.series._facts import SeriesFacts
 from shortlist.series._stored_state import Held
 from shortlist.series.weekly_run import State
+from shortlist.table.coding import code
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,13 +31,14 @@ def after_run(facts: SeriesFacts, before: Held, rows: pl.DataFrame, draws: Draws
     Args:
         facts: What is fixed of the series.
         before: The state before it.
-        rows: Pairs of a user and an item, none twice: users in the first column.
+        rows: Pairs of a user and an item, some perhaps twice: users in the first column.
         draws: The only source of randomness.
     """
     known = before.users if before.users.width else rows[:0, :1]  # nobody, after a loss
     users, of_users = _coded(known, rows[:, :1])
     items, of_items = _coded(before.items, rows[:, 1:])
-    pairs = np.sort(of_users << 32 | of_items)  # so that what a user holds is found sooner
+    pairs = np.sort(of_users << 32 | of_items)
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]  # `np.unique` takes far longer
     start, forgotten = before.forgotten.returned(before.state, users[known.height :])
     run = facts.of_kind.run(facts.terms, start, pairs >> 32, pairs & (2**32 - 1), draws)
     return Held(users, items, run.made(), forgotten).in_order()
@@ -72,11 +74,15 @@ def _coded(known: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, Ints]
     """
     import polars as pl
 
+    keys = code(rows.get_columns())
+    codes = np.flatnonzero(np.bincount(keys.codes, minlength=keys.size))
+    values = keys.take(codes)  # each once: what is joined is short
     names = {name: f"column {place}" for place, name in enumerate(rows.columns)}
-    asked, there = rows.rename(names), known.rename(names)
+    asked, there = values.rename(names), known.rename(names)
     on = list(names.values())
-    new = asked.unique().join(there, on=on, how="anti").sort(on)
-    every = pl.concat([there, new])
-    places = asked.join(every.with_row_index("place"), on=on, how="left", maintain_order="left")
+    every = pl.concat([there, asked.join(there, on=on, how="anti").sort(on)])
+    found = asked.join(every.with_row_index("place"), on=on, how="left", maintain_order="left")
+    places = np.zeros(keys.size, np.int64)
+    places[codes] = found["place"].to_numpy()
     back = dict(zip(names.values(), names, strict=True))
-    return every.rename(back), places["place"].cast(pl.Int64).to_numpy()
+    return every.rename(back), places[keys.codes]

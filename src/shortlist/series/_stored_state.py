@@ -20,7 +20,7 @@ from shortlist.databases.sqlite_file import Execute
 from shortlist.draws import Ints
 from shortlist.errors import InputError
 from shortlist.series._forgetting import ErasedUsers
-from shortlist.series.weekly_run import State, places_among, slots_of_items
+from shortlist.series.weekly_run import State, are_among, places_among, slots_of_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,6 +58,8 @@ class Held(NamedTuple):
     def in_order(self) -> Held:
         """The same, without items that are not counted; each code is its place again."""
         state = self.state
+        if len(state.counted) == self.items.height and (np.diff(state.counted) == 1).all():
+            return self
         slots = slots_of_items(state.slots, lambda items: places_among(state.counted, items))
         counted = np.arange(len(state.counted))
         held = replace(state, counted=counted, slots=slots)
@@ -242,7 +244,7 @@ def _added(before: Held, after: Held) -> dict[str, bytes]:
         "items": _frame_as_bytes(after.items[n_items:]),
         "past": _as_bytes(after.state.sums[n_items:, :runs]),
         "now": _as_bytes(after.state.sums[:, runs:]),
-        "slots": _as_bytes(np.setdiff1d(new, old, assume_unique=True)),
+        "slots": _as_bytes(new[~are_among(new, old)]),
     }
 
 

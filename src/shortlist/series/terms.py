@@ -27,11 +27,14 @@ WHOLE: int = 2 ** (2 * BITS_OF_WEIGHTS)
 
 _MOST_PERIODS = 500  # the sums of as many runs, at the far end of the grid, do not wrap around
 _FOR_NAMES = Fraction(2, 5)  # of delta: for items that one user alone brings in; the rest for noise
-_KEPT = Fraction(1, 10)  # the boost of a named item, which goes on being ranked
+_KEPT = Fraction(1, 20)  # the boost of a named item, which goes on being ranked
 _PER_SD = 64  # entries of the table of boosts
-_FADING = 8  # a boost falls by exp(-d^2 / 8), d standard deviations below the threshold
+_FAR = 4  # standard deviations, from where on a boost is as good as the least
 _LEAST_BOOST = 1 / 20
 _MOST_TIMES = 6  # of what a user may add in the first runs: a product of it has 63 bits
+_EXPECTED_GAIN = 5 / 4  # by which a mean is expected to grow as users move weight
+_AHEAD = 2  # how much longer a window is expected to go on, over its length
+_SAVED_BELOW = Fraction(1, 10)  # what all boosts of a user together are worth, to spend it all
 _REACHABLE = 2.0**24  # so that sums of whole numbers do not wrap around
 _OUTWARDS = 1 + 2.0**-40  # by far more than quantiles and roots are off by
 
@@ -245,21 +248,31 @@ class SeriesTerms(SeriesPromise):
         level = math.sqrt(length) * self.thresholds[run - 1]
         return math.ceil(2.0**BITS_OF_WEIGHTS * level * _OUTWARDS)
 
-    def steps(self, length: int) -> Ints:
-        """Rising sums of a window at which the next boost begins, shape (n_boosts,)."""
-        levels = np.arange(len(self.boosts)) * (math.sqrt(length) * self.sigma / _PER_SD)
-        steps: Ints = np.ceil(2.0**BITS_OF_WEIGHTS * levels).astype(np.int64)
+    def steps(self, run: int, length: int) -> Ints:
+        """Rising sums of a window that ends before the last run, at which the next boost begins.
+
+        The mean of the window is likely to go on, times the expected gain. The more weight it takes
+        beyond that to reach the bar of a longer window, the less likely it is.
+
+        Returns:
+            In units of weights, shape (n_boosts,).
+        """
+        rest = min(_AHEAD * length, self._planned_until(run + 1) - run)
+        level = math.sqrt(length + rest) * self.thresholds[run + rest - 1]
+        spread = self.sigma * math.sqrt(_EXPECTED_GAIN**2 / length + 1 / rest)
+        needed = level / rest - spread * np.arange(_FAR * _PER_SD, -1, -1) / _PER_SD
+        sums = needed / (1 / rest + _EXPECTED_GAIN / length)
+        steps: Ints = np.ceil(2.0**BITS_OF_WEIGHTS * sums).astype(np.int64)
         return steps
 
     @cached_property
     def boosts(self) -> Ints:
-        """Squares of boosts by how far a window came, in 64ths of a standard deviation.
+        """Squares of boosts by how likely a window is to reach its bar, in 64ths of an sd.
 
         Multiples of 2^-20, shape (n_boosts,).
         """
-        level = self.thresholds[self.periods - 1] / self.sigma
-        far = np.arange(math.ceil(_PER_SD * level) + 1) / _PER_SD
-        boost: Floats = np.exp(-(np.maximum(level - far, 0) ** 2) / _FADING) + _LEAST_BOOST
+        far = np.arange(_FAR * _PER_SD, -1, -1) / _PER_SD
+        boost: Floats = np.exp(-(far**2) / 2) + _LEAST_BOOST
         squares: Ints = np.floor(2.0**BITS_OF_WEIGHTS * boost**2).astype(np.int64)
         return squares
 
@@ -267,6 +280,18 @@ class SeriesTerms(SeriesPromise):
     def boost_when_named(self) -> int:
         """The square of a named item's boost, in the same multiples."""
         return int(_KEPT**2 * 2**BITS_OF_WEIGHTS)
+
+    def least_total(self, run: int) -> int:
+        """What squares of boosts are shares of, at least: who has less saves for later runs."""
+        saves = run < self._planned_until(run)
+        return int(_SAVED_BELOW * 2**BITS_OF_WEIGHTS) if saves else 1
+
+    def _planned_until(self, run: int) -> int:
+        """The last run, as far as was known when this one was made."""
+        last = self.periods
+        for runs in self.added:
+            last += runs if last < run else 0
+        return last
 
     def weight_alone(self, run: int) -> float:
         return math.sqrt(self.windows(run)[-1] / self.periods)

@@ -7,19 +7,23 @@ was, and their noisy sums in all runs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist import kernels
 from shortlist.algorithms.rounding_grids import FARTHEST, UNIT_OF_WEIGHTS
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Normal
 from shortlist.errors import InputError
 from shortlist.series.terms import SeriesPromise, SeriesTerms, windows
 
+_FITS = 2  # of what boosts were worth: more change little
+_LEAST_WORTH = 1 / 50
 ITEMS = 2**32  # codes of items are below: a pair is one number
 
 
@@ -37,8 +41,13 @@ def places_among(codes: Ints, items: Ints) -> Ints:
 
 def slots_of_items(slots: Ints, coded: Callable[[Ints], Ints]) -> Ints:
     """The same slots under other codes of items, rising."""
-    users, items = np.divmod(slots, ITEMS)
+    users, items = users_and_items(slots)
     return np.sort(users * ITEMS + coded(items))
+
+
+def users_and_items(pairs: Ints) -> tuple[Ints, Ints]:
+    """The codes of pairs user * 2^32 + item."""
+    return pairs >> 32, pairs & (ITEMS - 1)
 
 
 @dataclass(frozen=True)
@@ -72,8 +81,10 @@ class State:
 
     def is_named(self, items: Ints) -> NDArray[np.bool_]:
         """Whether each of these codes was named."""
-        named: NDArray[np.bool_] = np.append(self.named_in, 0)[self.places(items)] > 0
-        return named
+        named = np.zeros(max(self.counted.max(initial=-1), items.max(initial=-1)) + 1, np.bool_)
+        named[self.counted[self.named_in > 0]] = True
+        found: NDArray[np.bool_] = named[items]
+        return found
 
 
 class Estimates(NamedTuple):
@@ -116,6 +127,11 @@ class RunOfSeries(ABC):
     def run(self) -> int:
         """Its number, from 1 on."""
         return self.state.runs + 1
+
+    @cached_property
+    def pairs(self) -> Ints:
+        """Pairs user * 2^32 + item, rising, shape (n,)."""
+        return np.sort(self.users * ITEMS + self.items)
 
     @abstractmethod
     def made(self) -> State:
@@ -172,25 +188,29 @@ class Week(RunOfSeries):
         The choice reads the user's own items, what was named, and coins: a subset of each size is
         drawn whatever the order in which the rows stand.
         """
-        slots, pairs = self.state.slots, self.users * ITEMS + self.items
-        new = np.sort(pairs[~self.state.is_named(self.items) & ~_is_among(slots, pairs)])
-        users, starts, held = np.unique(new // ITEMS, return_index=True, return_counts=True)
-        filled = np.append(slots // ITEMS, self.state.emptied)
+        slots, pairs = self.state.slots, self.pairs
+        _, items = users_and_items(pairs)
+        new = pairs[~self.state.is_named(items) & ~are_among(pairs, slots)]
+        users, starts, held = np.unique(new >> 32, return_index=True, return_counts=True)
+        filled = np.append(slots >> 32, self.state.emptied)
         taken = np.bincount(filled, minlength=int(users.max(initial=-1)) + 1)[users]
         left = self.terms.max_items_per_user - taken
         fits = np.repeat(held <= left, held)
         for place in np.flatnonzero(held > left).tolist():
             start, end = starts[place], starts[place] + held[place]
             fits[start:end] = self.some_of(int(held[place]), int(left[place]))
-        return np.sort(np.concatenate([slots, new[fits]]))
+        return np.sort(np.concatenate([slots, new[fits]])) if len(new) else slots
 
     def with_past(self, state: State) -> State:
         """The state with a past of noise alone for each item counted for the first time.
 
         What reads the item's sums cannot tell since when it is counted.
         """
-        items = np.unique(state.slots % ITEMS)
-        new = items[state.places(items) < 0]
+        _, items = users_and_items(state.slots)
+        is_new = np.zeros(max(items.max(initial=-1), state.counted.max(initial=-1)) + 1, np.bool_)
+        is_new[items] = True
+        is_new[state.counted] = False
+        new = np.flatnonzero(is_new)
         past = [self.in_noise(np.zeros(len(new), np.int64)) for _ in range(state.runs)]
         columns = np.column_stack([np.empty((len(new), 0), np.int64), *past])
         return replace(
@@ -205,24 +225,19 @@ class Week(RunOfSeries):
 
         Everything is rounded down, and used is what the whole-numbered weights really add up to.
         """
-        places = state.places(self.items)
-        has_slot = _is_among(state.slots, self.users * ITEMS + self.items)
-        gives = has_slot | state.is_named(self.items)
-        users, places = self.users[gives], places[gives]
-        boosts = boosts_of(self.terms, state)[places]
-        totals = sums_by(users, boosts, len(state.used))
-        squares = self.allowed(state)[users] * boosts // totals[users]
-        weights = np.sqrt(squares.astype(np.float64)).astype(np.int64)  # of at most 2^40: exact
-        used = state.used + sums_by(users, weights * weights, len(state.used))
-        return sums_by(places, weights, len(state.counted)), used
+        users, items = users_and_items(self.pairs)
+        gives = are_among(self.pairs, state.slots) | state.is_named(items)
+        users, places = users[gives], state.places(items[gives])
+        added, used = np.zeros(len(state.counted), np.int64), state.used.copy()
+        boosts, least = boosts_of(self.terms, state), self.terms.least_total(self.run)
+        kernels.spend(users, places, boosts, self.allowed(state), least, added, used)
+        return added, used
 
     def reached(self, sums: Ints) -> NDArray[np.bool_]:
         """Whether any window that ends with this run reaches its bar, of each counted item."""
-        by_window = [
-            sums[:, -length:].sum(axis=1) >= self.terms.bar(self.run, length)
-            for length in self.terms.windows(self.run)
-        ]
-        reached: NDArray[np.bool_] = np.logical_or.reduce(by_window)
+        reached = np.zeros(len(sums), np.bool_)
+        for length, total in _sums_over(sums, self.terms.windows(self.run)):
+            reached |= total >= self.terms.bar(self.run, length)
         return reached
 
 
@@ -259,9 +274,10 @@ def _in_noise(terms: SeriesPromise, sums: Ints, draws: Draws) -> Ints:
     return np.where(multiples < grid.lowest, -FARTHEST, multiples * grid.step)
 
 
-def _is_among(rising: Ints, pairs: Ints) -> NDArray[np.bool_]:
-    """Whether each of these pairs is one of the others, which rise: quicker than `np.isin`."""
-    found: NDArray[np.bool_] = np.append(rising, -1)[np.searchsorted(rising, pairs)] == pairs
+def are_among(rising: Ints, among: Ints) -> NDArray[np.bool_]:
+    """Whether each of these rising numbers is one of the others, which rise, too."""
+    found = np.empty(len(rising), np.bool_)
+    kernels.mark(rising, among, found)
     return found
 
 
@@ -272,16 +288,26 @@ def sums_by(places: Ints, values: Ints, n: int) -> Ints:
     return sums
 
 
+def _sums_over(sums: Ints, lengths: Sequence[int]) -> Iterator[tuple[int, Ints]]:
+    """The sum of each row over each window, from short to long, that ends with the last column."""
+    total, runs, done = np.zeros(len(sums), np.int64), sums.shape[1], 0
+    for length in lengths:
+        total = total + sums[:, runs - length : runs - done].sum(axis=1)
+        done = length
+        yield length, total
+
+
 def boosts_of(terms: SeriesTerms, state: State, runs: int | None = None) -> Ints:
     """The square of each counted item's boost after so many runs, or all; shape (n_counted,).
 
     A table over the item's own noisy sums tells it, so that the same sums give the same bits.
+    Before any run all have the largest.
     """
     runs = state.runs if runs is None else runs
-    best = np.zeros(len(state.counted), np.int64)
-    for length in windows(runs):
-        sums = state.sums[:, runs - length : runs].sum(axis=1)
-        best = np.maximum(best, np.searchsorted(terms.steps(length), sums, side="right") - 1)
+    best = np.full(len(state.counted), 0 if runs else len(terms.boosts) - 1)
+    for length, total in _sums_over(state.sums[:, :runs], windows(runs)):
+        steps = terms.steps(runs, length)
+        best = np.maximum(best, np.searchsorted(steps, total, side="right") - 1)
     named = (state.named_in > 0) & (state.named_in <= runs)
     return np.where(named, terms.boost_when_named, terms.boosts[best])
 
@@ -289,13 +315,37 @@ def boosts_of(terms: SeriesTerms, state: State, runs: int | None = None) -> Ints
 def estimates(terms: SeriesTerms, state: State) -> Estimates:
     """By least squares, of all runs: also of those in which nobody had counted the item yet.
 
-    A sum that began when the item was first counted would tell when that was.
+    A sum that began when the item was first counted would tell when that was. Where users move
+    weight to other items, a boost is worth less: what it was worth in each run is estimated from
+    all named items together.
     """
     named = np.flatnonzero(state.named_in)
-    products, squares = np.zeros(len(named)), np.zeros(len(named))
-    for run in range(state.runs):
-        boosts = boosts_of(terms, state, run)[named] * UNIT_OF_WEIGHTS
-        products += np.sqrt(boosts) * (state.sums[named, run] * UNIT_OF_WEIGHTS)
-        squares += boosts
-    sds = terms.sigma / np.sqrt(squares)
-    return Estimates(state.counted[named], products / squares, sds)
+    of_named = replace(
+        state,
+        counted=state.counted[named],
+        sums=state.sums[named],
+        named_in=state.named_in[named],
+    )
+    sums = np.asarray(of_named.sums.T * UNIT_OF_WEIGHTS, np.float64)
+    squares = [boosts_of(terms, of_named, run) for run in range(state.runs)]
+    boosts: Floats = np.sqrt(np.array(squares, np.float64).reshape(sums.shape) * UNIT_OF_WEIGHTS)
+    weights = boosts
+    for _ in range(_FITS):
+        weights = _worth(terms, boosts, np.maximum(_fitted(sums, weights), 0), sums)
+    sds = terms.sigma / np.sqrt((weights**2).sum(axis=0))
+    return Estimates(of_named.counted, _fitted(sums, weights), sds)
+
+
+def _fitted(sums: Floats, weights: Floats) -> Floats:
+    """By what the weights must be multiplied to be nearest to the sums, column by column."""
+    fitted: Floats = (weights * sums).sum(axis=0) / (weights**2).sum(axis=0)
+    return fitted
+
+
+def _worth(terms: SeriesTerms, boosts: Floats, values: Floats, sums: Floats) -> Floats:
+    """What boosts were worth, run by run: near what they are where the sums tell little."""
+    expected, noise = boosts * values, terms.sigma**2
+    products, squares = (expected * sums).sum(axis=1), (expected**2).sum(axis=1)
+    factors = np.maximum((products + noise) / (squares + noise), _LEAST_WORTH)
+    worth: Floats = boosts * factors[:, None]
+    return worth

@@ -149,8 +149,12 @@ class SensitiveTable(CheckedTable):
         >>> open_table(frame, user="user", items=["page"]).distinct().rows()
         [(7, 'a')]
         """
+        return self.by_value().unique()
+
+    def by_value(self) -> pl.DataFrame:
+        """As `distinct`, but a pair is there as often as it is in the rows: this is quicker."""
         rows = self._attempt(
-            lambda: rows_of(self.parts, self.columns, self.where).drop_nulls().unique().collect()
+            lambda: rows_of(self.parts, self.columns, self.where).drop_nulls().collect()
         )
         return self._with_dates(rows)
 
