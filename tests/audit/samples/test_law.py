@@ -17,7 +17,7 @@ from shortlist.audit.universes import universe_of
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace, Normal
-from shortlist.mechanisms import Peeling, PerGroup, Selection, SetOrPeel, ThresholdTopK
+from shortlist.mechanisms import Association, Peeling, PerGroup, Selection, SetOrPeel, ThresholdTopK
 from shortlist.mechanisms.registry import every_mechanism
 
 
@@ -68,7 +68,7 @@ def exact(mechanism):
     def run(draws):
         selection = enumerable.select(evidence, draws)
         told = () if selection.scores is None or not edges else selection.scores
-        if hasattr(mechanism, "design"):  # multiples, and not numbers of edges
+        if hasattr(mechanism, "design") and not isinstance(mechanism, Association):  # multiples
             told = np.searchsorted(edges, told, side="right")
         return tuple(selection.positions.tolist()), tuple(abs(float(x)) for x in told)
 
