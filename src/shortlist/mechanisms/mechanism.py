@@ -121,6 +121,7 @@ class AuditHints:
 
     Attributes:
         most_items: How many items it names at most; None if there is no bound.
+        n_items: How many items there are, where it was told; None where any number will do.
         user_bound: How many items, or comparisons, of one user its cost takes to count at most;
             None if any number.
         most_groups: In how many groups one user counts at most; None if in any number.
@@ -134,6 +135,7 @@ class AuditHints:
     """
 
     most_items: int | None = None
+    n_items: int | None = None
     user_bound: int | None = None
     most_groups: int | None = None
     thresholds: tuple[float, ...] = ()
@@ -311,6 +313,7 @@ class Mechanism(ABC):
         """What the audit should know of it: by default, what its parameters of common names say."""
         return AuditHints(
             most_items=getattr(self, "k", None),
+            n_items=getattr(self, "n_items", None),
             user_bound=self._user_bound,
             coarse=with_coarse_design(self),
         )

@@ -7,7 +7,6 @@ looked at whose laws stay small there: with k = 1, an answer about 60 items is o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,10 +53,8 @@ def audit_far(mechanism: Mechanism) -> list[Finding]:
     Args:
         mechanism: With its parameters; with k above 1, fewer data sets are looked at.
     """
-    most = getattr(
-        mechanism, "n_items", math.inf
-    )  # of a list that is as long as the mechanism says
-    families = [family for family in _families(mechanism) if len(family[0]) <= most]
+    most = mechanism.audit_hints().n_items
+    families = [one for one in _families(mechanism) if most is None or len(one[0]) <= most]
     return audit_exactly(mechanism, families=families) if families else []
 
 
