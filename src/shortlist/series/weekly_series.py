@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.budget.ledger import Budget
 from shortlist.budget.series_account import (
-    NO_RUN,
     NOT_A_FILE,
     NotedRun,
     SeriesAccount,
     SeriesCharge,
-    another_copy,
 )
 from shortlist.databases.sqlite_file import Execute
 from shortlist.draws import ExactDraws
-from shortlist.draws.random_bits import Bits, SystemBits
-from shortlist.errors import InputError, in_quotes
+from shortlist.draws.random_bits import Bits
+from shortlist.errors import InputError
 from shortlist.parameters import SeriesKind, require_count
 from shortlist.plan import bits_of, priced
 from shortlist.planning import warn_of_weakness
@@ -39,9 +37,18 @@ from shortlist.series._facts import SeriesFacts
 from shortlist.series._forgetting import after_forgetting
 from shortlist.series._kinds import KINDS
 from shortlist.series._list_so_far import first_of, listed
+from shortlist.series._noted_runs import (
+    answered_runs,
+    charge_of,
+    last_state,
+    noted_run,
+    paid_charge,
+    recover_runs,
+    refused,
+)
 from shortlist.series._rows_of_run import CheckedRows, checked_rows
 from shortlist.series._state_places import state_place
-from shortlist.series._stepping import after_loss, after_run, before_any_run
+from shortlist.series._stepping import after_run, before_any_run
 from shortlist.series._stored_state import StoredRun, StoredSeries
 from shortlist.series._told import sheet_of_series
 from shortlist.series.series_plan import SeriesPlan, of_next
@@ -101,7 +108,7 @@ class Series(StaysHere):
             said = StoredSeries(execute).terms()
         facts = SeriesFacts.from_json(said)
         self._account = _account(said["budget"] if budget is None else budget, who)
-        self._charge = _charge_of(self._account, facts.series)
+        self._charge = charge_of(self._account, facts.series)
         self._facts = facts.prolonged(self._charge.added)
 
     @classmethod
@@ -248,11 +255,11 @@ class Series(StaysHere):
             self = cls(url_or_path, budget=budget, who=who)
             self._recover_here()
             return self
-        facts = SeriesFacts.from_json(_paid(account, charge).record["series"])
+        facts = SeriesFacts.from_json(paid_charge(account, charge).record["series"])
 
         def fill(execute: Execute) -> None:
             _create(execute, facts, account)
-            _recover(StoredSeries(execute), facts, account)
+            recover_runs(StoredSeries(execute), facts, account)
 
         place.create(fill)
         return cls(url_or_path, budget=budget, who=who)
@@ -321,7 +328,7 @@ class Series(StaysHere):
         if known:
             return self._given(known[0], k, words, again=True)
         with phase("Noting the run in the budget"):
-            self._account.note(*self._noted(run), after=_last(before))
+            self._account.note(*self._noted(run), after=last_state(before))
         return self._given(run, k, words, again=False)
 
     def explain(self, rows: Pairs, *, as_of: str | date) -> str:
@@ -345,9 +352,9 @@ class Series(StaysHere):
 
     def _is_ahead(self, runs: Sequence[StoredRun]) -> bool:
         """Whether the last run was not noted; refused if the ledger knows another as the last."""
-        mine, theirs = _last(runs), _last(self._account.runs(self._facts.series))
-        if mine != theirs and (not runs or theirs != _last(runs[:-1])):
-            raise _refused(runs, theirs)
+        mine, theirs = last_state(runs), last_state(self._account.runs(self._facts.series))
+        if mine != theirs and (not runs or theirs != last_state(runs[:-1])):
+            raise refused(runs, theirs)
         return mine != theirs
 
     def _require_next(self, before: Sequence[StoredRun], asked: CheckedRows) -> None:
@@ -366,7 +373,7 @@ class Series(StaysHere):
         """
         runs = stored.runs()
         if self._is_ahead(runs):
-            self._account.note(*self._noted(runs[-1]), after=_last(runs[:-1]))
+            self._account.note(*self._noted(runs[-1]), after=last_state(runs[:-1]))
         return runs
 
     def _made(
@@ -389,12 +396,12 @@ class Series(StaysHere):
         raise MemoryError("there is not enough memory for this run. Nothing was released.")
 
     def _noted(self, run: StoredRun) -> tuple[str, NotedRun, str]:
-        return _noted(self._facts, self._charge.number, run)
+        return noted_run(self._facts, self._charge.number, run)
 
     @property
     def _charge_now(self) -> SeriesCharge:
         """As it stands in the ledger now."""
-        return _charge_of(self._account, self._facts.series)
+        return charge_of(self._account, self._facts.series)
 
     def _given(self, run: StoredRun, k: int | None, words: About, *, again: bool) -> Release:
         release = from_json(run.answer)
@@ -417,7 +424,7 @@ class Series(StaysHere):
 
     def lists(self, k: int | None = None) -> list[Release]:
         """The same; with k, the k best of each."""
-        runs = _answered(self._account, self._facts.series)
+        runs = answered_runs(self._account, self._facts.series)
         return [first_of(from_json(run.answer), k) for run in runs]
 
     def release(self, as_of: str | date) -> Release:
@@ -545,10 +552,10 @@ class Series(StaysHere):
         with self._place.writing() as execute:
             stored = StoredSeries(execute)
             runs = stored.runs()
-            theirs = _last(self._account.runs(self._facts.series))
-            if theirs in (_last(runs), _last(runs[:-1]) if runs else None):
+            theirs = last_state(self._account.runs(self._facts.series))
+            if theirs in (last_state(runs), last_state(runs[:-1]) if runs else None):
                 return
-            _recover(stored, self._facts, self._account)
+            recover_runs(stored, self._facts, self._account)
 
 
 def _budget(budget: object, who: str | None) -> Budget:
@@ -613,84 +620,5 @@ def _require_another(terms: SeriesPromise, before: Sequence[StoredRun]) -> None:
         )
 
 
-def _last(runs: Sequence[StoredRun] | Sequence[NotedRun]) -> str:
-    return runs[-1].state if runs else NO_RUN
-
-
-def _refused(runs: Sequence[StoredRun], noted: str) -> InputError:
-    """Why this state may not go on, where the ledger notes another as the last."""
-    if noted in {NO_RUN, *(run.state for run in runs)}:
-        return InputError(
-            "the ledger lacks runs of this series: an older copy is in its place",
-            "restore the newest ledger",
-        )
-    return another_copy()
-
-
-def _charge_of(account: SeriesAccount, series: str) -> SeriesCharge:
-    found = account.charges().get(series)
-    if found is None:
-        raise InputError(
-            "the budget of {dataset} has not paid for this series",
-            "name the one that has, by {budget}; if an older copy of it is in its place, restore "
-            "the newest",
-            dataset=in_quotes(account.terms.dataset),
-        )
-    return found
-
-
-def _paid(account: SeriesAccount, charge: int | None) -> SeriesCharge:
-    """The charge of a series of which there is no file."""
-    found = list(account.charges().values())
-    if charge is not None:
-        found = [one for one in found if one.number == charge]
-    if len(found) != 1:
-        raise InputError(
-            "the budget of {dataset} has paid for {several} such series",
-            "say by which charge, as {sl.Budget.show} lists them, or name an older file",
-            dataset=in_quotes(account.terms.dataset),
-            several="several" if found else "no",
-        )
-    return found[0]
-
-
 def _create(execute: Execute, facts: SeriesFacts, account: SeriesAccount) -> None:
     StoredSeries(execute).create(facts.json_values() | {"budget": account.place})
-
-
-def _noted(
-    facts: SeriesFacts, charge: int, run: StoredRun, *, recovered: bool = False
-) -> tuple[str, NotedRun, str]:
-    """What a ledger notes of a run: of which series, what, and the answer."""
-    noted = NotedRun(run.run, run.state, run.as_of, charge, 0, run.columns, recovered)
-    return facts.series, noted, run.answer
-
-
-def _answered(account: SeriesAccount, series: str) -> list[StoredRun]:
-    """All runs that a ledger knows, each as its last state was."""
-    noted = list({run.run: run for run in account.runs(series)}.values())
-    answers = account.answers(noted)
-    return [
-        StoredRun(run.run, run.as_of, run.columns, run.state, answer)
-        for run, answer in zip(noted, answers, strict=True)
-    ]
-
-
-def _recover(stored: StoredSeries, facts: SeriesFacts, account: SeriesAccount) -> None:
-    """Put what may go on in the place of what is there, and note it.
-
-    It is noted before it is written: where a process ends between the two, it is recovered again.
-    """
-    series = facts.series
-    runs, mine = _answered(account, series), _last(stored.runs())
-    if not runs:
-        return
-    known = {run.state for run in account.runs(series)}
-    if _last(runs) in {run.state for run in stored.runs()[:-1]}:
-        raise _refused(stored.runs(), _last(runs))
-    older = stored.held() if mine in known else None  # of what was never noted nothing is kept
-    answers = [from_json(run.answer) for run in runs]
-    held = after_loss(facts, older, answers, ExactDraws(SystemBits()))
-    made = stored.begin_anew(runs, held)
-    charge = _charge_of(account, series).number
-    account.note(*_noted(facts, charge, made, recovered=True), after=_last(runs))
