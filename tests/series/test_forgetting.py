@@ -140,6 +140,19 @@ def test_of_a_state_that_is_lost_nobody_is_known(plays):
     assert account(held_in(plays.path), ANN)[0] > series.terms.accrued(2)
 
 
+def test_who_is_new_after_a_loss_has_used_what_had_accrued_also_beside_the_erased(plays):
+    answered(plays, 1)
+    plays.backup()
+    answered(plays, 2)
+    plays.restore()
+    plays.series = sl.Series.recover(plays.path, budget=plays.budget)
+    answered(plays, 3, (ANN, "Emma"))
+    plays.series.forget(ANN)
+    answered(plays, 4, (ANN, "Emma"), ("new", "Emma"))
+    for user in (ANN, "new"):
+        assert account(held_in(plays.path), user)[0] > plays.series.terms.accrued(2)
+
+
 def test_a_damaged_state_is_seen_after_an_erasure(plays):
     answered(plays, 1, (ANN, "Emma"))
     plays.series.forget(ANN)

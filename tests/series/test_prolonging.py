@@ -54,6 +54,18 @@ def test_lists_state_what_all_runs_promise(plays):
     assert "A series of 4 runs: 2 made, 2 left" in " ".join(str(plays.series).split())
 
 
+def test_whoever_opened_it_before_states_the_larger_promise_too(plays):
+    plays.answered(1)
+    other = sl.Series(plays.path)
+    other.prolong(2)
+    second = plays.answered(2)
+    assert plays.series.guarantee == other.guarantee
+    promised = second.guarantee.epsilon, second.guarantee.delta
+    assert promised == other.terms.promised
+    assert second.budget.endswith("; run 2 of 4")
+    plays.answered(3)
+
+
 def test_the_promise_is_that_of_all_weights_and_all_tests():
     first = SeriesTerms(epsilon=1.0, delta=1e-5, periods=52)
     terms = SeriesTerms(epsilon=1.0, delta=1e-5, periods=52, added=(12, 3))

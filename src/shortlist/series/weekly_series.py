@@ -359,8 +359,9 @@ class Series(StaysHere):
 
     def _require_next(self, before: Sequence[StoredRun], asked: CheckedRows) -> None:
         """Refuse a run that cannot be made, before a row is read."""
+        charge = self._charge_now()
         _require_another(self.terms, before)
-        self._charge_now.require_open()
+        charge.require_open()
         if before:
             asked.require_same(before[-1].columns)
         asked.check()
@@ -398,10 +399,11 @@ class Series(StaysHere):
     def _noted(self, run: StoredRun) -> tuple[str, NotedRun, str]:
         return noted_run(self._facts, self._charge.number, run)
 
-    @property
     def _charge_now(self) -> SeriesCharge:
-        """As it stands in the ledger now."""
-        return charge_of(self._account, self._facts.series)
+        """As it stands in the ledger now: another process may have prolonged the series since."""
+        self._charge = charge_of(self._account, self._facts.series)
+        self._facts = self._facts.prolonged(self._charge.added)
+        return self._charge
 
     def _given(self, run: StoredRun, k: int | None, words: About, *, again: bool) -> Release:
         release = from_json(run.answer)
@@ -463,7 +465,8 @@ class Series(StaysHere):
         return html(self._sheet())
 
     def _sheet(self) -> Any:
-        return sheet_of_series(self._facts, self._charge_now, self.releases)
+        charge = self._charge_now()
+        return sheet_of_series(self._facts, charge, self.releases)
 
     # --- its end
 
@@ -491,13 +494,13 @@ class Series(StaysHere):
         """
         with self._place.writing() as execute:
             self._settled(StoredSeries(execute))
-            charge = self._charge_now
+            charge = self._charge_now()
             charge.require_open()
             require_count("periods", periods)
             facts = self._facts.prolonged((*charge.added, periods))
             warn_of_weakness(*facts.terms.promised, None)
             self._account.prolong(facts.series, periods, facts.terms.price(periods), facts.record())
-        self._facts, self._charge = facts, self._charge_now
+        self._charge_now()
 
     def close(self) -> None:
         """Make no more runs, for good, and give back to the budget what was not used.
