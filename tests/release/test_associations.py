@@ -38,7 +38,7 @@ def test_the_page_has_the_chart_and_says_how_it_is_read(release, tmp_path):
     page = (tmp_path / "a.html").read_text()
     assert "Filled points are the items named" in page
     assert "A dot is a noisy score" not in page
-    assert "might as well be the cases" in page
+    assert "could just as well be the cases" in page
     assert page.count("<svg") == 2
 
 

@@ -56,14 +56,16 @@ from shortlist.privacy.calibration import (
 from shortlist.questions import Discoveries, Question
 
 NO_RELATION = (
-    "An item has no relation to the label if, given who holds it, any users might as well be the "
-    "cases. A common cause is a relation, too."
+    "An item has no relation to the label if knowing who holds it says nothing about who the "
+    "cases are: any other users could just as well be the cases. A common cause is a relation, too."
 )
 NO_GROUPS = (
-    "That is about single users. Where a label was given to whole groups, such as shops, families "
-    "or days, items without relation are named: then the group must be the user."
+    "That is about labels of single users. If whole groups share a label, such as shops, families "
+    "or days, items without a relation may be named: then the group must be the user."
 )
-NO_ACTIVITY = "Where the label goes with how much a user does, every item is related to it."
+NO_ACTIVITY = (
+    "If cases do more of everything than controls, or less, every item is related to the label."
+)
 _MOST_SD = 2.0**20  # of users; with more, all is noise
 _OF_PICKS, _OF_SIZES, _OF_HOLDERS = 0.45, 0.05, 0.05  # of rho; the scores have the rest
 _HALF = 0.5
@@ -269,16 +271,16 @@ class Association(Mechanism):
         }[self.side]
         items = counted(self.n_items, "public item")
         values = (
-            "For each of them, holders among cases and controls are then compared, in noise of "
-            f"standard deviation {self.score_sd:.3g} users at most, and all holders counted, in "
-            f"noise of {self.holders_sd:.3g}."
+            "For each of them, holders among cases are then compared with those among controls. "
+            f"The noise has a standard deviation of at most {self.score_sd:.3g} users. All holders "
+            f"are counted with noise of {self.holders_sd:.3g}."
         )
         e_value = (
-            "From these numbers follows an e-value, which is at most 1 on average for an item "
-            "without relation."
+            "These numbers give each item an e-value, which is at most 1 on average for an item "
+            "without a relation to the label."
         )
         named = (
-            "Items with large e-values are named, so that of all that are named a share of at most "
+            "Items with large e-values are named. Of all items named, a share of at most "
             f"{self.fdr:g} is false, on average over repetitions."
         )
         picked = f"{picked_in_turn(self.k)}, to be looked at: {odds(self.local_epsilon)}"
@@ -289,15 +291,15 @@ class Association(Mechanism):
     def _explained_sizes(self) -> list[str]:
         if self.size_sd is None:
             stated = (
-                f"There are {self.cases:,} cases and {self.controls:,} controls, as was stated, "
-                f"each off by at most {self.size_error:,}. If they are further off, items may be "
-                "named that have nothing to do with the label."
+                f"It was stated that there are {self.cases:,} cases and {self.controls:,} "
+                f"controls, each number off by at most {self.size_error:,}. If one is further "
+                "off, items may be named that have nothing to do with the label."
             )
             return [stated]
         drawn = (
-            "How many users are cases, and how many controls, is counted in noise of standard "
-            f"deviation {self.size_sd:.3g}. With a chance of {BETA:g} it is further off than the "
-            "e-values allow for; the stated rate includes that."
+            "The numbers of cases and of controls are counted with noise of standard deviation "
+            f"{self.size_sd:.3g}. With a chance of {BETA:g} they are further off than the e-values "
+            "allow for; the stated rate includes that."
         )
         return [drawn]
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 DIFFERENCES = (
     "Percentage points by which the share of users who hold the item is larger among cases than "
-    "among controls. In 95 of 100 cases the difference without noise is in the interval. That is "
-    "the one in these data, and no estimate for other people."
+    "among controls. 95 of 100 such intervals contain the difference without noise. They are "
+    "about these data alone, and are no estimate for other people."
 )
 _LARGE = 1e6
 
@@ -55,17 +55,18 @@ def evidence(release: Release) -> Iterator[str]:
     """What is known of the items named, and what is not."""
     rate = rate_of(release.mechanism)
     yield (
-        f"Of all items named, a share of at most {rate:g} is false. That is an average over "
-        "repetitions: where items depend on each other, all that one list names may be false. It "
-        "is no statement on privacy."
+        f"Of all items named, a share of at most {rate:g} is false, on average over repetitions. "
+        "If items depend on each other, all items of one list may be false. This says nothing "
+        "about privacy."
     )
     yield (
-        "An e-value is at most 1 on average for an item without relation, so that a large one is "
-        "evidence. The level is the least such share at which the item would have been named."
+        "For an item without a relation to the label, the e-value is at most 1 on average, so a "
+        "large one is evidence. The level is the smallest such share at which the item would have "
+        "been named."
     )
     yield DIFFERENCES
     if release.mechanism.parameters().get("side") == Side.BOTH.value:
-        yield "Whether an item is more or less common among cases is not covered by that share."
+        yield "That share does not cover whether an item is more or less common among cases."
 
 
 def notes_of(release: Release) -> Iterator[tuple[str, str]]:
@@ -76,8 +77,8 @@ def notes_of(release: Release) -> Iterator[tuple[str, str]]:
 
     rate, looked_at = rate_of(release.mechanism), len(release.associations)
     named = (
-        f"{len(release):,} of {looked_at:,} items that were looked at; at most {rate:g} of those "
-        "named are false, on average over repetitions, which is no statement on privacy"
+        f"{len(release):,} of {looked_at:,} items that were looked at; of those named, a share of "
+        f"at most {rate:g} is false, on average over repetitions. This says nothing about privacy."
     )
     yield "named", named
     yield "relation", f"{NO_RELATION} {NO_GROUPS} {NO_ACTIVITY}"

@@ -141,7 +141,7 @@ _ASKED_OF_USERS = "Does a missing item have no users?", "How many users hold an 
 _ASKED = {  # what one asks of a missing item, and of those listed, by question
     "rank": ("Did a missing item win nothing?", _ASKED_OF_USERS[1]),
     Discoveries.name: (
-        "Has a missing item nothing to do with the label?",
+        "Does a missing item have nothing to do with the label?",
         "How sure is it that an item goes with the label?",
     ),
     TopScores.name: ("Does a missing item have a small score?", "What is the score of an item?"),

@@ -178,8 +178,9 @@ def advice(release: Release) -> str:
         return ""
     if release.associations is not None:
         return (
-            "Nothing came out: no item that was looked at had enough evidence. Check the labels. "
-            "More users, fewer items to be looked at or a larger epsilon find more."
+            "Nothing came out: no item that was looked at had enough evidence. Check "
+            "that the labels of cases and controls are spelled as in the table. More users, a "
+            "smaller k or a larger epsilon find more."
         )
     few = f"Fewer than {k}" if len(release) else "Nothing"
     if release.question == ListSoFar.name:

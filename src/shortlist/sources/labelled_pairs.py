@@ -58,17 +58,17 @@ def association(  # noqa: PLR0913 - the arguments are the interface
     """A sensitive table of users and items, and one of users and labels: cases and controls.
 
     Which drugs go with an adverse event, which pages with a purchase, which metrics with an arm of
-    a test, which words with praise: `discoveries` names items whose holders have the one label more
-    often than chance would have it.
+    a test, which words with praise: `discoveries` names items that are held by more users with one
+    label than chance would explain.
 
-    The labels must have a row for every user of the study, also for one who holds nothing: whoever
-    is missing there is no part of the comparison. Three rules say who counts; each looks at that
-    user's rows alone. A row whose label is neither `case` nor `control` does not count. A user
-    without a row that counts is left out, and so is one who has both labels.
+    The labels must have a row for every user of the study, also for one who holds nothing: users
+    who are not in them are left out. Three rules say who counts; each looks at the rows of one user
+    alone. A row whose label is neither `case` nor `control` does not count. A user without a row
+    that counts is left out, and so is one who has both labels.
 
-    Labels must be those of single users. Where whole groups have one label, such as shops,
-    families, classes or days, name the column of these groups as the user. And where the label goes
-    with how much a user does, all items go with it.
+    Labels must be those of single users. If whole groups share a label, such as shops, families,
+    classes or days, name the column of these groups as the user. And if cases do more of everything
+    than controls, or less, all items go with the label.
 
     Args:
         data: The rows of users and items, as in `pairs`. A table in an engine is fetched, by
@@ -77,20 +77,20 @@ def association(  # noqa: PLR0913 - the arguments are the interface
         item: The column of items, or several, as in `pairs`.
         labels: The table of labels, likewise, with a row for every user of the study, also for
             those who hold nothing.
-        label: The column of labels in it. Types are as of items.
+        label: The column of labels in it, of the same types as a column of items may have.
         case: The label of a case. It is public: choose it without looking at the data.
         control: The label of a control, likewise.
         public_items: The items that are asked about, which everybody knows: a list, table or file,
-            as in `pairs`. Every item counts that was asked about, whether anybody holds it or not.
-            Do not leave out some after looking at the data.
-        label_user: The column of users in the labels; None where it is called as in `data`.
+            as in `pairs`. All of them count, whether anybody holds them or not. Do not leave any
+            out after looking at the data.
+        label_user: The column of users in the labels; None if it has the same name as in `data`.
         where: Which rows of `data` count, as in `pairs`. All users of the labels count.
-        cases: How many users are cases, after these rules, if that is public, as where a study was
-            designed so; do not count them for it. Then it is not protected that somebody took part.
-            None, the default: they are counted in noise.
+        cases: How many users are cases, after these rules, if that is public, such as from the
+            design of the study; do not count them for it. Then it is not protected that somebody
+            took part. None, the default: they are counted with noise.
         controls: How many are controls, likewise.
-        size_error: With `cases` and `controls`: how many users each of these may be off at most.
-            Where they are further off, items are named that have nothing to do with the label.
+        size_error: By how many users each of `cases` and `controls` may be off at most. If one is
+            further off, items may be named that have nothing to do with the label.
         separator: As in `pairs`, of both tables.
         encoding: As in `pairs`, of both tables.
         table: As in `pairs`, where `data` is a URL.
@@ -156,7 +156,7 @@ def _sizes(cases: int | None, controls: int | None, size_error: int | None) -> B
     if cases is None or controls is None or size_error is None:
         raise InputError(
             "{cases}, {controls} and {size_error} go together",
-            "give all three; or none, and cases and controls are counted in noise",
+            "give all three; or none, and cases and controls are counted with noise",
         )
     return {
         "cases": require_count("cases", cases),
@@ -174,7 +174,7 @@ def _require_list(public_items: object) -> None:
         )
     if public_items is None:
         raise InputError(
-            "how many items are asked about decides which are named, and must be public",
+            "how many items you ask about decides which are named, and must be public",
             "give a list of items that everybody knows",
             given={"public_items": None},
         )
@@ -283,10 +283,10 @@ class LabelledPairs(Source):
     ) -> Release:
         """The items that go with the label, of which at most a share is named by chance.
 
-        k items are looked at, and those are named for which the evidence is strong enough: of a
-        real relation, whatever its cause. The false discovery rate is an average over repetitions:
-        in one release all that is named may be false, if items depend on each other. It is no
-        statement on privacy.
+        k items are looked at, and those are named for which there is enough evidence of a relation,
+        whatever its cause. The false discovery rate is an average over repetitions: if items depend
+        on each other, all items that one release names may be false. The rate says nothing about
+        privacy.
 
         Args:
             k: How many items are looked at: as many as you hope to name, or up to twice that.
