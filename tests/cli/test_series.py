@@ -55,10 +55,10 @@ def test_every_week_has_its_list(run, complaint, folder, file):
     assert (status, "of plays, as of 2026-W47" in out) == (0, True)
     status, out, _ = run(*show, "--as-of", "2026-W48", "--since", "2026-W47")
     assert (status, "2026-W47" in out, "2026-W48" in out) == (0, True, True)
-    assert "this series has no such list; see by shortlist series show" in complaint(
+    assert "this series has no such list; shortlist series show lists those it has" in complaint(
         *show, "--as-of", "2026-W40"
     )
-    assert "compared by both their dates; add --as-of" in complaint(*show, "--since", "2026-W47")
+    assert "give the dates of both; add --as-of" in complaint(*show, "--since", "2026-W47")
 
 
 def test_a_dry_run_writes_nothing(run, folder, file):
@@ -68,7 +68,7 @@ def test_a_dry_run_writes_nothing(run, folder, file):
     assert "All lists of its 4 runs together cost epsilon = " in " ".join(out.split())
     assert not (folder / "other").exists()
     status, out, _ = run(*following(folder, file, 47, "--dry-run"))
-    assert (status, "Run 1 of 4 costs nothing more" in out) == (0, True)
+    assert (status, "This would be run 1 of 4, which costs nothing more" in out) == (0, True)
     status, out, _ = run(*following(folder, file, 47, "--dry-run", "--json"))
     assert (status, '"explanation"' in out) == (0, True)
     assert (folder / "plays.budget").read_bytes() == ledger
@@ -97,7 +97,7 @@ def test_an_older_file_is_refused_in_the_words_of_a_shell(run, complaint, folder
     shutil.copy(folder / "backup", series)
     said = complaint(*following(folder, file, 48))
     assert "it is an older copy, such as a restored backup" in said
-    assert "shortlist series recover makes of this one" in said
+    assert "go on with this one by shortlist series recover" in said
     status, out, _ = run("series", "recover", series, "--budget", folder / "plays.budget")
     assert (status, "1 made, 3 left" in out) == (0, True)
     assert run(*following(folder, file, 48))[0] == 0
@@ -133,7 +133,7 @@ def test_a_user_is_erased(run, complaint, folder, file):
     series = folder / "plays.series"
     status, out, err = run("series", "forget", series, "1", "2")
     assert (status, err) == (0, "")
-    assert out.startswith("Nothing but a keyed hash and two numbers is left of these users")
+    assert out.startswith("Of these users, if they were there, only a keyed hash")
     assert run(*following(folder, file, 48))[0] == 0
     assert "Missing argument" in complaint("series", "forget", series)
 
@@ -151,4 +151,4 @@ def test_a_series_is_closed(run, complaint, folder, file):
     assert "1 made, closed" in out
     assert "It was closed after 1 run, and rho = " in " ".join(out.split())
     said = complaint(*following(folder, file, 48))
-    assert "ask for one of its --as-of" in said
+    assert "came back to the budget. Give the --as-of of one of its lists" in said

@@ -114,7 +114,7 @@ def test_guesses_out_of_range_are_refused(guess, said):
 
 def test_a_run_can_be_asked_about_before_it_is_made(plays):
     text = plays.series.explain(week(1), as_of="week 1")
-    assert text.startswith("Run 1 of 5 costs nothing more")
+    assert text.startswith("This would be run 1 of 5, which costs nothing more")
     assert held_in(plays.path) is None
     plays.answered(1)
     assert "is given again" in plays.series.explain(week(1), as_of="week 1")

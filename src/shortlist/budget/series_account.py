@@ -279,16 +279,16 @@ def _closing_of(entries: list[Entry], series: str) -> Entry | None:
 def _is_closed(said: str) -> InputError:
     return InputError(
         "this series makes no more runs. {said}",
-        "ask for one of its {as_of} to have that list again; for more, create another series",
-        said=said,
+        "Give the {as_of} of one of its lists to have that again; for more, create another series",
+        said=said.removesuffix("."),
     )
 
 
 def another_copy() -> InputError:
     """The refusal of a copy of a state that another has outrun."""
     return InputError(
-        "the ledger knows a run of this series that this file does not: it is an older copy, such "
-        "as a restored backup, or another copy went on. Both would use the same noise",
-        "Go on with the newest file. If it is lost: {sl.Series.recover} makes of this one a state "
-        "that may go on, at no cost",
+        "the ledger has a run of this series that this file lacks: it is an older copy, such as a "
+        "restored backup, or another copy went on. To go on with it would use the same noise twice",
+        "Take the newest file. If that is lost, go on with this one by {sl.Series.recover}, which "
+        "costs nothing",
     )

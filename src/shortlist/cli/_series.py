@@ -27,11 +27,11 @@ series = group_of_commands(f"{_CREATE}\n\n{_NEXT}\n\nshortlist series show plays
 
 @series.callback(invoke_without_command=True)
 def _series(context: typer.Context) -> None:
-    """A list in every week, or other period, under one promise for all of them.
+    """A list for every week, or other period, under one promise for all lists.
 
-    A budget pays once. Each list names what enough users hold by now, beside all
-    that was named before; or, with --kind period, what they hold in its own period.
-    What is remembered of users is in a file of its own.
+    A budget pays once. Each list has items that enough users hold by now, and all
+    that earlier lists named; with --kind period, only items of its own period.
+    What is remembered about users is in a separate file.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)
@@ -42,10 +42,11 @@ def _series(context: typer.Context) -> None:
 def _create(
     *, series: str, item: list[str], kind: ListsOf, dry_run: bool, who: str | None, **given: Any
 ) -> int:
-    """Create a series, which the budget pays for at once. Its terms never change.
+    """Create a series, which the budget pays for at once.
 
-    The file is as private as the table: only you can read it. Back it up apart
-    from the budget, which shows when an older file is in its place.
+    Its terms are fixed; only more lists can be added, by prolong. The file is as
+    private as the table: only you can read it. Back it up separately from the
+    budget, which notices when an older file takes its place.
     """
     from shortlist.cli.publishing import print_explained, warnings_of_ours
 
@@ -103,15 +104,16 @@ def _next(*, series: str, budget: str | None, who: str | None, **given: Any) -> 
 
 @add_to(series, Commands.SERIES_SHOW, examples("shortlist series show plays.series"))
 def _show(*, series: str, budget: str | None, as_of: str | None, earlier: str | None) -> int:
-    """How many lists there are and may be, what each has named, and the promise.
+    """How many lists were made and are left, what each has named, and the promise.
 
-    With --as-of, the list of that date; with --since, too, what changed between two.
+    With --as-of, the list of that date. With --since as well, what changed
+    between the two lists.
     """
     from shortlist.cli.publishing import print_text
 
     opened = shortlist.Series(series, budget=budget)
     if as_of is None and earlier is not None:
-        raise InputError("two lists are compared by both their dates", "add {as_of}")
+        raise InputError("to compare two lists, give the dates of both", "add {as_of}")
     if as_of is None:
         return print_shown(opened.show())
     now = opened.release(as_of)
@@ -126,10 +128,11 @@ def _show(*, series: str, budget: str | None, as_of: str | None, earlier: str | 
     examples("shortlist series recover backup/plays.series --budget plays.budget"),
 )
 def _recover(*, series: str, budget: str, **given: Any) -> int:
-    """Go on where the newest file of a series is lost. It costs nothing more.
+    """Go on when the newest file of a series is lost. It costs nothing more.
 
-    The budget knows all lists, and nothing of who holds what: everybody counts as
-    having used all that had accrued, and what was not yet named begins anew.
+    The budget knows all lists, but not who holds what. So everybody counts as
+    having used up what had accrued, and items that were not yet named start from
+    nothing.
     """
     return print_shown(shortlist.Series.recover(series, budget=budget, **given).show())
 
@@ -142,23 +145,22 @@ def _recover(*, series: str, budget: str, **given: Any) -> int:
 def _forget(*, series: str, ids: list[str], budget: str | None) -> int:
     """Erase users from the file of a series.
 
-    Of each is left a keyed hash of the id and two numbers, so that an id that
+    For each, a keyed hash of the id and two numbers are kept, so that an id that
     returns goes on with what was left of its account. Remove the rows from the
-    table, too. After a backup was restored, forget them again.
+    table, too. After restoring a backup of the file, forget the same users again.
     """
     shortlist.Series(series, budget=budget).forget(*ids)
-    typer.echo(
-        "Nothing but a keyed hash and two numbers is left of these users, if they were there."
-    )
+    typer.echo("Of these users, if they were there, only a keyed hash and two numbers are left.")
     return 0
 
 
 @add_to(series, Commands.SERIES_CLOSE, examples("shortlist series close plays.series"))
 def _close(*, series: str, **given: Any) -> int:
-    """Make no more lists, for good, and give back to the budget what was not used.
+    """End a series for good, and give back to the budget what was not used.
 
-    After t of T lists that is 1 - t/T of its rho, where the budget counts in
-    zCDP, and none of its delta; before the first list, it is all.
+    If the budget counts in zCDP, that is 1 - t/T of the rho after t of T lists
+    (with --kind period, 7/10 of that), and none of the delta. Before the first
+    list, it is everything.
     """
     made = shortlist.Series(series, **given)
     made.close()
@@ -169,11 +171,11 @@ def _close(*, series: str, **given: Any) -> int:
     series, Commands.SERIES_PROLONG, examples("shortlist series prolong plays.series --periods 12")
 )
 def _prolong(*, series: str, periods: int, **given: Any) -> int:
-    """Allow more lists, which the budget pays for now, where it counts in zCDP.
+    """Allow more lists, which the budget pays for now. It must count in zCDP.
 
-    Each takes 1/T of the rho of the T lists that the series was created with,
-    and some delta. What an item needs to be named is counted anew from the
-    first of them on.
+    If T lists were planned at first, each added list takes 1/T of their rho, and
+    some delta. To be named in an added list, an item needs enough weight in the
+    added lists alone. A series with --kind period cannot be prolonged.
     """
     from shortlist.cli.publishing import warnings_of_ours
 

@@ -50,12 +50,12 @@ def sheet_of_series(
 
 
 _APART = (
-    "Its file is as private as the table. Back it up apart from the budget, which shows when an "
-    "older file is in its place."
+    "Its file is as private as the table. Back it up separately from the budget, which notices "
+    "when an older file takes its place."
 )
 
 
 def _next(facts: SeriesFacts, made: int) -> str:
     if made >= facts.terms.runs:
-        return "All runs were made; their lists can be had again."
+        return "All runs were made; their lists can be printed again."
     return f"The next run costs nothing more. {needed(facts, made + 1)}"

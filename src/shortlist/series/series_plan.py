@@ -57,7 +57,7 @@ class SeriesPlan:
         """The price of all lists, what an item needs to be named, and how large the file grows.
 
         Args:
-            face: How arguments are spelled where the budget would refuse it: as in Python.
+            face: How arguments are spelled if the budget would refuse it: by default as in Python.
         """
         facts, account = self.facts, self._account
         left = account.explain(facts.user, facts.guarantee, face) if account is not None else None
@@ -78,18 +78,18 @@ class SeriesPlan:
         exponent: float = 1.0,
         items_per_user: int = 10,
     ) -> SeriesExpectation:
-        """How many items to expect on the list of each run, by playing the series once.
+        """How many items to expect on the list of each run, by simulating the series once.
 
-        It is played on an invented table: each user draws items, the one of rank r with odds of
-        1/r^exponent, and each of these comes in one of the runs, in each as likely. The table of a
-        list so far has what came by then, and that of a period what came in it. No data is read,
-        and nothing is spent. Guess by what everybody knows, as for `Plan.expect`.
+        It runs on an invented table. Each user draws items: the item of rank r has odds of
+        1/r^exponent. Each drawn item appears in one of the runs, with equal chances. The table of a
+        list so far has what appeared by then, and that of a period what appeared in it. No data is
+        read, and nothing is spent. Base your guesses on what everybody knows, as for `Plan.expect`.
 
         Args:
             users: How many users.
             items: How many items they may hold.
-            exponent: How fast items grow rarer with their rank; 1 is usual.
-            items_per_user: How often each user draws; what is drawn twice counts once.
+            exponent: How fast items become rarer with their rank; 1 is usual.
+            items_per_user: How often each user draws; an item that is drawn twice counts once.
 
         Raises:
             InputError: A number is out of range, or the table too large to be invented.
@@ -145,7 +145,7 @@ def needed(facts: SeriesFacts, *runs: int) -> str:
 
 def of_next(facts: SeriesFacts, run: int) -> str:
     """What a run costs and takes."""
-    costs = f"Run {run} of {facts.terms.runs} costs nothing more, and was not made."
+    costs = f"This would be run {run} of {facts.terms.runs}, which costs nothing more."
     return "\n".join([costs, needed(facts, run), size_of_state(facts)])
 
 

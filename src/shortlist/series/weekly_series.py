@@ -60,14 +60,14 @@ if TYPE_CHECKING:
 
 
 class Series(StaysHere):
-    """A list in every run, such as every week, under one promise for all of them.
+    """A list in every run, such as every week, under one promise for all lists.
 
-    Each run names items that enough users hold by now, beside all that were named before; or those
-    of its own period alone (`SeriesKind`). What is remembered of users from run to run lies in a
-    file of its own, which is as private as the table. A budget pays once, when the series is
-    created, and keeps what each run has answered. That entry is on its disk before an answer
-    leaves, and shows where a state was restored from a backup or copied: with such a state the
-    promise would be broken. So back up the budget and this file apart.
+    Each list has items that enough users hold by now, and all that earlier lists named; or only
+    items of its own period (`SeriesKind`). What is remembered about users from run to run is in a
+    separate file, which is as private as the table. A budget pays once, when the series is created,
+    and keeps the answer of each run. That answer is on the budget's disk before anybody sees it. So
+    the budget notices if the file was restored from a backup or copied, which would break the
+    promise. Back up the budget and this file separately.
 
     Args:
         url_or_path: Where the series is: see `create`.
@@ -128,12 +128,12 @@ class Series(StaysHere):
         users: int | None = None,
         who: str | None = None,
     ) -> Series:
-        """A new series, which the budget pays for at once. Its terms never change.
+        """A new series, which the budget pays for at once. Its terms are fixed; see `prolong`.
 
         Args:
             url_or_path: A file that does not exist, which only you will be able to read and write;
                 or postgresql://user@host:5432/database as libpq takes it, whose schema has no
-                series, and which has no budget. Back it up apart from the budget.
+                series, and which has no budget. Back it up separately from the budget.
             periods: How many runs there may be, from 1 to 500. Runs count, and not dates.
             user: The column of users, whom the budget protects.
             item: The column of items, or several.
@@ -141,8 +141,8 @@ class Series(StaysHere):
             epsilon: Above 0, of all runs together.
             delta: In (0, 1), likewise; far below one over the number of users.
             share: In place of these two, the part of the budget's total that this may take.
-            max_items_per_user: How many items of one user may ever count, in all runs together,
-                before they are named; of a list of each period, in each run. Choose it without
+            max_items_per_user: How many items of one user may count before they are named, in all
+                runs together; with lists of single periods, in each run. Choose it without
                 looking at the data.
             kind: What each run lists: `SeriesKind.SO_FAR` all that was named so far, or
                 `SeriesKind.PERIOD` the items of its period, of which it is given the rows.
@@ -192,8 +192,8 @@ class Series(StaysHere):
     ) -> SeriesPlan:
         """What a series would cost, and what to expect of it, before it is created.
 
-        Nothing is read, written or spent. Arguments are those of `create`; without a budget,
-        nothing is said of what would be left of it.
+        Nothing is read, written or spent. Arguments are those of `create`. With a budget, the plan
+        also says what would be left of it.
 
         Raises:
             InputError: An argument cannot be used.
@@ -234,17 +234,17 @@ class Series(StaysHere):
     ) -> Series:
         """A series whose newest file is lost, able to go on; it costs nothing more.
 
-        What the ledger has kept of all answers says which items were named. Nothing more is known
-        of who holds what: so everybody counts as having used all that had accrued by the last run,
-        and what was not yet named begins anew. Of an older file the noisy weights are kept of the
-        items that it had named. Of a file that is not lost, nothing changes.
+        The ledger has kept all answers, so it is known which items were named, but not who holds
+        what. So everybody counts as having used up what had accrued by the last run, and items that
+        were not yet named start from nothing. From an older file, the noisy weights of the items
+        that it had named are kept. If the file is the newest one, nothing changes.
 
         Args:
             url_or_path: Where an older state of the series is, such as a backup; or where there is
                 none, a new place.
             budget: The budget that has paid for it, or where that is.
-            charge: Which charge of the budget has, where it has paid for several and there is no
-                older file.
+            charge: Which charge of the budget has paid for it. Needed only if the budget has paid
+                for several series and there is no older file.
             who: Who does it, for the ledger.
 
         Raises:
@@ -294,15 +294,15 @@ class Series(StaysHere):
     ) -> Release:
         """Make the next run: the list of what was named so far, or of its period, best first.
 
-        An answer of the same `as_of` is given again, for nothing, whatever the rows are now. Where
-        this is interrupted before it answers, ask again for the same `as_of`.
+        If there is an answer with the same `as_of`, that is given again, for nothing, whatever the
+        rows are now. If this is interrupted before it answers, ask again with the same `as_of`.
 
         Args:
-            rows: The table as it is now, of the same columns: files, or a frame. Rows may have been
-                added, changed or removed since. For the list of a period, the rows of that: those
-                of a file of its own, or of a span (`where=sl.days(…)`).
-            as_of: As of when it is: a date, or a public text of one line. A run is known by it.
-            k: To have only the k best, by estimates from the noisy weights of all runs.
+            rows: The table as it is now, with the same columns: files, or a frame. Rows may have
+                been added, changed or removed since. For the list of a period, only the rows of
+                that period: a file of its own, or a span of days (`where=sl.days(…)`).
+            as_of: The date of the rows, or a public text of one line. A run is known by it.
+            k: Return only the k best, by estimates from the noisy weights of all runs.
             title: What the list is called: a public text of one line.
             note: A remark for its readers, likewise.
             random: None: with a seed nothing would be private.
@@ -446,7 +446,7 @@ class Series(StaysHere):
         if not found:
             raise InputError(
                 "this series has no such list",
-                "see by {sl.Series.show} which there are",
+                "{sl.Series.show} lists those it has",
                 given={"as_of": as_of},
             )
         return found[0]
@@ -473,13 +473,13 @@ class Series(StaysHere):
     def prolong(self, periods: int) -> None:
         """Allow more runs of a list so far, which the budget pays for now, where it counts in zCDP.
 
-        Each takes 1/T of the rho of the T runs that the series was created with, and the tests of
-        all of them their part of its delta. Users give as much in each as before, and accounts go
-        on. What an item needs to be named is counted anew from the first of them on, since the
-        decision for more runs may hang on those before.
+        If the series was created with T runs, each added run takes 1/T of their rho, and the tests
+        of all added runs take their part of the delta. Users give as much weight in each run as
+        before, and accounts go on. To be named in an added run, an item needs enough weight in the
+        added runs alone, since the decision to add them may depend on the runs before.
 
-        Lists from now on state the larger epsilon and delta of all runs together. Those that left
-        stated the smaller ones, of the runs that were meant then.
+        Lists from now on state the larger epsilon and delta of all runs together. Earlier lists
+        stated the smaller ones, of the runs that were planned then.
 
         Args:
             periods: How many more: in all at most 500, and 6 times as many as at first.
@@ -503,15 +503,15 @@ class Series(StaysHere):
         self._charge_now()
 
     def close(self) -> None:
-        """Make no more runs, for good, and give back to the budget what was not used.
+        """End the series for good, and give back to the budget what was not used.
 
-        After t of T runs that is 1 - t/T of its rho, where the budget counts in zCDP; of lists of
-        single periods 7/10 of that. Its delta is given back only if no run was made: which of two
-        lists came out may tell of items that were nearly named, and so may the decision to stop. Of
-        an epsilon that was charged by itself nothing comes back, either.
+        If the budget counts in zCDP, that is 1 - t/T of its rho after t of T runs, and with lists
+        of single periods 7/10 of that. Its delta is given back only if no run was made: lists may
+        tell something about items that were nearly named, and so may the decision to stop. If the
+        budget adds up epsilons, none comes back after the first run.
 
-        The file is needed no more, and can be removed. Lists that left can be had again as long as
-        the budget has them, by `releases`.
+        The file is no longer needed, and can be deleted. Earlier lists can be had again by
+        `releases`, as long as the budget has them.
 
         Raises:
             InputError: It was closed; another budget continues its own; a run is being made; or the
@@ -524,17 +524,17 @@ class Series(StaysHere):
     # --- a person
 
     def forget(self, *users: str | int | date) -> None:
-        """Erase users: what they hold, and who they are, goes from the file.
+        """Erase users: what they hold, and who they are, is removed from the file.
 
-        Of each is left a hash of the id, under a key that is in the file alone, and two numbers:
-        how much weight was given, and how many items ever counted. By these an id that returns goes
-        on with what was left of its account, so that all lists together still tell no more of that
-        person than was promised. Items that counted stay known, and so do their noisy weights.
-        Lists that left stay as they are.
+        For each user, the file keeps a hash of the id, under a key that is only in this file, and
+        two numbers: how much weight was given, and how many items ever counted. So an id that
+        returns goes on with what was left of its account, and all lists together still tell no more
+        about that person than was promised. Items that counted, and their noisy weights, stay in
+        the file. Published lists stay as they are.
 
         Remove the rows of these users from the table, too, or the next run finds them again. After
-        a backup of this file was restored, forget them again. An id of which nothing is known
-        changes nothing, and it is not said which ones were known.
+        restoring a backup of this file, forget the same users again. An id that the file does not
+        know changes nothing, and you are not told which ids it knew.
 
         Args:
             users: Their ids, as the column of users has them.
@@ -617,8 +617,8 @@ def _require_another(terms: SeriesPromise, before: Sequence[StoredRun]) -> None:
     if len(before) >= terms.runs:
         raise InputError(
             "all {n} runs of this series were made",
-            "ask for one of their {as_of} to have it again; for more, {sl.Series.prolong}, or "
-            "create another series: its budget pays for either",
+            "give the {as_of} of one of them to have its list again; for more, either "
+            "{sl.Series.prolong} or create another series, which its budget pays for",
             n=terms.runs,
         )
 
