@@ -31,7 +31,7 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("command", [*EXAMPLES, "audit", "explain", "budget show"])
+@pytest.mark.parametrize("command", [*EXAMPLES, "audit", "explain", "budget show", "series forget"])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_fits_and_has_an_example(answered, command, option):
     out = answered(*command.split(), option)

@@ -338,14 +338,14 @@ _ITEM_BOUND = (
 _DELTA = "Far below one over the number of users, such as 1e-6."
 _SEVERAL = "Repeat it to compare several."
 _KNOWN = "A file with the items that everybody knows"
-_SIZES = "Your promise, if everybody knows it, as where a study was designed so:"
+_SIZES = "Your promise, if everybody knows the number, such as from the study's design:"
 
 # fmt: off
 OPTIONS: tuple[CommandOption, ...] = (
     # Which series, and which table
     CommandOption("series", _PATH, typed="SERIES", required=C.SERIES, help={
-        C.SERIES_CREATE: "A file that does not exist, or postgresql://… without a budget. Back it "
-            "up apart from the budget.",
+        C.SERIES_CREATE: "A file that does not exist yet, or postgresql://… of a database without "
+            "a budget. Back it up separately from the budget.",
         C.KNOWN_SERIES: "The file of a series, or postgresql://…",
         C.SERIES_RECOVER: "An older file of the series, such as a backup; or where there is none, "
             "a new one.",
@@ -359,8 +359,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K: f"{_FILE} one row per user and item; or, with --count, one per item. Or use "
             f"--store.{_URL}",
         C.ROWS | C.ASSOCIATE: f"{_FILE} one row per user and item.{_URL}",
-        C.SERIES_NEXT: "The table as it is now, or for lists of single periods that of the period. "
-            f"{_FILE} one row per user and item.{_URL}",
+        C.SERIES_NEXT: "The table as it is now; for a series with --kind period, the rows of the "
+            f"period. {_FILE} one row per user and item.{_URL}",
         C.RANK: f"{_FILE} one row per comparison.",
         C.SCORES: f"{_FILE} one row per item, with its score.{_URL}",
         C.COMPARE: "A table as for that question, but one that may be looked at.",
@@ -376,8 +376,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         required=C.ROWS | C.ASSOCIATE, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.COMPARE: "The users, who are protected. This or --count is required.",
         C.ROWS: "The users, who are protected.",
-        C.ASSOCIATE: "The users, who are protected with their label. If whole groups have one "
-            "label, such as shops, families or days: the groups.",
+        C.ASSOCIATE: "The users, who are protected together with their label. If whole groups "
+            "share a label, such as shops, families or days: the column of groups.",
         C.RANK: "The users who compared: protects all rows of each user, rather than each row.",
     }),
     CommandOption("count", _COLUMN,
@@ -397,8 +397,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.SCORES: "The score of the item: a number, written as 0.5 or 5e-1 in a text file.",
     }),
     CommandOption("labels", _PATH, settable=True, required=C.ASSOCIATE, help={
-        C.ASSOCIATE: "A file with a row for every user of the study, also for those who hold "
-            "nothing, and with the user's label. Users who are missing there are left out.",
+        C.ASSOCIATE: "A file with a row and a label for every user of the study, also for those "
+            "who hold nothing. Users who are not in it are left out.",
     }),
     CommandOption("label", _COLUMN, settable=True, required=C.ASSOCIATE, help={
         C.ASSOCIATE: "The column of labels in --labels.",
@@ -411,7 +411,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.ASSOCIATE: "The label of a control.",
     }),
     CommandOption("label_user", _COLUMN, settable=True, help={
-        C.ASSOCIATE: "The column of users in --labels. By default it is called as in FILE.",
+        C.ASSOCIATE: "The column of users in --labels. By default, the name is that in FILE.",
     }),
     CommandOption("where", _TEXT, settable=True, metavar="CONDITION", not_with={
             "store": "its index has one order, of all items",
@@ -450,7 +450,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         required=C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES | C.ASSOCIATE,
         repeats=C.COMPARE, help={
         C.ASSOCIATE: "How many items are looked at: as many as you hope to name, or up to twice "
-            "that. More noise for more of them.",
+            "that. The more, the larger the noise.",
         C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES: "How many items.",
         C.COMPARE: f"How many items. {_SEVERAL}",
         C.SERIES_NEXT: "Only the K best. By default all.",
@@ -478,7 +478,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "less.",
         C.RANK: "Omit it: no mechanism for rankings uses one.",
         C.SCORES: f"{_DELTA} It may be omitted.",
-        C.ASSOCIATE: f"{_DELTA} It is required, but with --share.",
+        C.ASSOCIATE: f"{_DELTA} It or --share is required.",
         C.COMPARE: f"{_SEVERAL} It may be omitted with public items.",
     }),
     CommandOption("share", _PART, PRIVACY, settable=True, goes_with="budget",
@@ -500,15 +500,15 @@ OPTIONS: tuple[CommandOption, ...] = (
             "sums. The promises must hold for it, too.",
     }),
     CommandOption("cases", _WHOLE, PRIVACY, less_private=True, help={
-        C.ASSOCIATE: f"{_SIZES} how many users are cases. By default they are counted in noise. Do "
-            "not count them in the table for it.",
+        C.ASSOCIATE: f"{_SIZES} how many users are cases. Do not count them in the table for it. "
+            "By default, they are counted with noise.",
     }),
     CommandOption("controls", _WHOLE, PRIVACY, less_private=True, help={
         C.ASSOCIATE: f"{_SIZES} how many users are controls.",
     }),
     CommandOption("size_error", _WHOLE, PRIVACY, less_private=True, help={
-        C.ASSOCIATE: "How many users --cases and --controls may be off at most, each. Where they "
-            "are further off, items are named that have nothing to do with the label.",
+        C.ASSOCIATE: "By how many users each of --cases and --controls may be off at most. If one "
+            "is further off, items may be named that have nothing to do with the label.",
     }),
     CommandOption("bottom", _FLAG, help={
         C.SCORES: "The items with the smallest scores, instead of the largest.",
@@ -541,8 +541,8 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("public_items", _PATH, PRIVACY, settable=True,
         required=C.USER_COUNTS | C.ASSOCIATE, not_with=_NOT_OF_A_STORE, help={
-        C.ASSOCIATE: f"{_KNOWN}, in a column named as in the table: all that are asked about. Do "
-            "not leave out some after looking at the data.",
+        C.ASSOCIATE: f"{_KNOWN}, in a column named as in the table: all items that you ask about. "
+            "Do not leave any out after looking at the data.",
         C.USER_COUNTS: "The items to count, which everybody knows: a file with a column named as "
             "in the table, or an earlier release, saved as .json. The answer has them in this "
             "order.",
@@ -744,10 +744,10 @@ OPTIONS: tuple[CommandOption, ...] = (
             "likewise.",
     }),
     CommandOption("title", _TEXT, ABOUT, settable=True, metavar="TEXT", help={
-        C.LISTS: "What the list is called. It is shown likewise.",
+        C.LISTS: "What the list is called. The answer shows it.",
     }),
     CommandOption("note", _TEXT, ABOUT, settable=True, metavar="TEXT", help={
-        C.LISTS: "A remark for those who read the list. It is shown likewise.",
+        C.LISTS: "A remark for those who read the list. The answer shows it.",
     }),
     # What is printed and saved
     CommandOption("output", _PATH, ANSWER, help={
@@ -871,8 +871,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.SERIES_CREATE: "How many lists there may be, such as 52 for one in each week of a year.",
     }),
     CommandOption("kind", _KIND_OF_SERIES, default=ListsOf.SO_FAR, help={
-        C.SERIES_CREATE: "What each list holds: so-far (the default), all that was named by then; "
-            "or period, the items of its own period, of which it is given the rows.",
+        C.SERIES_CREATE: "What each list holds: so-far (the default), all items named by then; or "
+            "period, items of its own period, for which you give only that period's rows.",
     }),
     CommandOption("user", _TEXT, metavar="COLUMN", required=C.SERIES_CREATE, help={
         C.SERIES_CREATE: "The users, who are protected.",
@@ -892,8 +892,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "together may take, such as 1/2.",
     }),
     CommandOption("max_items_per_user", _WHOLE, PRIVACY, default=100, help={
-        C.SERIES_CREATE: "At most N items of each user ever count before they are named; with "
-            "--kind period, in each run. Choose N without looking at the data.",
+        C.SERIES_CREATE: "At most N items of each user count before they are named, in all runs "
+            "together; with --kind period, in each run. Choose N without looking at the data.",
     }),
     CommandOption("users", _WHOLE, PRIVACY, help={
         C.SERIES_CREATE: "About how many users there are, if everybody may know that: a --delta "
@@ -910,8 +910,8 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("ids", _TEXT, typed="ID", required=C.SERIES_FORGET, repeats=C.SERIES_FORGET,
         help={C.SERIES_FORGET: "A user, as the column of users has it."}),
     CommandOption("charge", _WHOLE, PRIVACY, help={
-        C.SERIES_RECOVER: "Which charge of the budget has paid for it, where it has paid for "
-            "several series, and there is no older file.",
+        C.SERIES_RECOVER: "Which charge of the budget has paid for this series. Needed only if it "
+            "has paid for several, and there is no older file.",
     }),
     CommandOption("who", _TEXT, PRIVACY, help={
         C.SERIES_CREATE | C.SERIES_NEXT | C.SERIES_RECOVER | C.SERIES_CLOSE | C.SERIES_PROLONG:
@@ -920,7 +920,7 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", required=C.SERIES_NEXT, help={
         C.SERIES_NEXT: "As of when the rows are, such as 2026-W47: the list is known by it. Asked "
             "for again, the same list is printed, and nothing is read.",
-        C.SERIES_SHOW: "In place of all this, print the list of this date.",
+        C.SERIES_SHOW: "Print the list of this date instead.",
     }),
     CommandOption("earlier", _TEXT, ABOUT, typed="--since", metavar="DATE", help={
         C.SERIES_SHOW: "With --as-of: print what is new, gone or moved since the list of DATE.",

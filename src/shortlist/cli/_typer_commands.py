@@ -18,6 +18,7 @@ from shortlist.cli._settings_file import configured, unconfigured
 from shortlist.cli.failure import USAGE_ERROR
 
 _Run = TypeVar("_Run", bound=Callable[..., Any])
+_NO_BRACES = str.maketrans("", "", "{}")  # as in {ID}..., which others write ID...
 
 
 def group_of_commands(example: str) -> typer.Typer:
@@ -162,7 +163,7 @@ class _Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Without braces."""
-        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+        return [piece.translate(_NO_BRACES) for piece in super().collect_usage_pieces(ctx)]
 
     def get_help_option(self, ctx: Any) -> Any:
         """Beside the other flags, if there are any, and without a type."""
