@@ -178,12 +178,12 @@ def test_the_order_of_rows_and_repeated_rows_say_nothing():
 
 def test_what_it_is_of_is_said_and_saved(tmp_path):
     release = source([{0, 1, 2}] * 900).plan(sl.TopK(2), epsilon=5.0, delta=1e-3).run(SeededBits(1))
-    assert "pairs, each of 2 that the same user holds" in " ".join(str(release).split())
+    assert "pairs, each of 2 things that the same user holds" in " ".join(str(release).split())
     release.save(tmp_path / "pairs.json")
     assert sl.load(tmp_path / "pairs.json") == release
     assert sl.load(tmp_path / "pairs.json").about.together == 2
     said = source([], 3).plan(sl.TopK(2), epsilon=1.0, delta=1e-6).explain()
-    assert "Items are triples, each of 3 that the same user holds." in said
+    assert "Items are triples, each of 3 things that the same user holds." in said
 
 
 def test_all_that_are_common_enough_can_be_named_too():

@@ -263,8 +263,9 @@ def people_needed(threshold: float) -> str:
 
 def weight_added(bound: int | str) -> str:
     """What a user adds to the weights of items."""
+    most = f"{bound:,}" if isinstance(bound, int) else bound
     return (
-        f"A user with t items adds 1/sqrt(t) to the weight of each; at most {bound} items of a "
+        f"A user with t items adds 1/sqrt(t) to the weight of each; at most {most} items of a "
         "user count."
     )
 

@@ -118,7 +118,7 @@ class About:
         """What an item of the list is, in words; empty where it stands alone."""
         if self.together is None:
             return ""
-        return f"{self.kind}s, each of {self.together} that the same user holds"
+        return f"{self.kind}s, each of {self.together} things that the same user holds"
 
     @property
     def made(self) -> str:
