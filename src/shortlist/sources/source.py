@@ -103,7 +103,8 @@ class Source(StaysHere):
     ) -> Release:
         """The answer to a question, with differential privacy: it is planned, and the plan is run.
 
-        Every method that is named after a question is this, and takes the same.
+        Every method that is named after a question, such as `top_k`, calls this with its question,
+        and takes the same other arguments.
 
         Args:
             question: What is asked, such as `shortlist.TopK(20)`.
@@ -119,10 +120,11 @@ class Source(StaysHere):
             note: A remark for its readers, likewise.
             random: Where random bits come from: the operating system, unless this is a
                 `shortlist.bits.SeededBits`, with which nothing is private.
-            reuse: Whether to return what was released for the same before, if the budget has kept
-                it, for nothing: True, if the data is still the same; else see `shortlist.Reuse`.
+            reuse: Whether to return, for nothing, the answer to the same question that the budget
+                has kept, if there is one: True, if the data must not have changed since; else see
+                `shortlist.Reuse`.
 
-        Guarantee: `release.guarantee` says which. The methods say it of their questions.
+        Guarantee: `release.guarantee` states it. The methods state it for their questions.
 
         Raises:
             InputError: An argument cannot be used, or a problem shows only when rows are read, as
