@@ -147,10 +147,13 @@ def test_a_score_that_is_divided_by_a_deviation_of_the_data():
     before, after = (first_of(z_score(cases), 1000**-0.5) for cases in (without, with_one))
     assert before < 15  # of 20 items that are alike
     assert after == 100
-    told = f"first in {before} of 100 answers, and with one more user in {after}."
+    told = (
+        f"was first in {before} of 100 answers; with one more user in the table, it was first in "
+        f"all {after}."
+    )
     assert told in " ".join(text_of("scores").split())
     before, after = (first_of(cases - controls, 1) for cases in (without, with_one))
-    told = f"a sensitivity of 1, it was first in {before} answers, and in {after}."
+    told = f"it was first in {before} answers, and in {after} with one more user."
     assert told in " ".join(text_of("scores").split())
 
 
