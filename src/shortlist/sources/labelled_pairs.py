@@ -131,7 +131,7 @@ def association(  # noqa: PLR0913 - the arguments are the interface
         )
     writing = Writing(separator, encoding)
     rows = open_table(data, user=user, items=item, writing=writing, where=where)
-    whose = _open_labels(labels, user if label_user is None else label_user, label, writing)
+    whose = _open_labels(labels, user, label_user, label, writing)
     _require_here(rows, whose, pull=pull)
     _require_same_kind(rows, whose)
     values = _label_values(case, control, whose)
@@ -142,11 +142,15 @@ def association(  # noqa: PLR0913 - the arguments are the interface
     return LabelledPairs(engine, rows, (label, case, control), sizes, facts)
 
 
-def _open_labels(labels: object, user: str, label: str, writing: Writing) -> SensitiveTable:
+def _open_labels(
+    labels: object, user: str, label_user: str | None, label: str, writing: Writing
+) -> SensitiveTable:
+    column = user if label_user is None else label_user
     try:
-        return open_table(labels, user=user, items=label, writing=writing)
+        return open_table(labels, user=column, items=label, writing=writing)
     except InputError as error:
-        raise error.renamed("data", "labels").renamed("item", "label") from None
+        told = error.renamed("data", "labels").renamed("item", "label")
+        raise (told if label_user is None else told.renamed("user", "label_user")) from None
 
 
 def _sizes(cases: int | None, controls: int | None, size_error: int | None) -> Bounds:
