@@ -139,7 +139,10 @@ def test_options_that_do_not_go_together(complaint, ledger, file, words, said):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["budget", "show", "no.budget"], "create it by shortlist budget create; it is never made"),
+        (
+            ["budget", "show", "no.budget"],
+            "create it by shortlist budget create; it is never created",
+        ),
         (["budget", "verify", "FILE"], "is no budget; name the file of one"),
         (["budget", "export", "LEDGER", "--format", "xml"], '"xml" is not known. It must be csv'),
         (create("LEDGER"), "exists, and what was spent is never overwritten"),

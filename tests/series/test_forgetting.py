@@ -172,7 +172,7 @@ def test_an_id_that_is_not_known_changes_nothing(plays):
 @pytest.mark.parametrize("ids", [(), (None,), (True,), ([1, 2],), ("x",)])
 def test_what_cannot_be_an_id_is_refused_and_not_quoted(plays, ids):
     plays.answered(1)
-    said = refusal(lambda: plays.series.forget(*ids), "as the column of users has them")
+    said = refusal(lambda: plays.series.forget(*ids), "must be of the type of the column of users")
     assert "Int64" in said
 
 

@@ -11,7 +11,7 @@ from shortlist.errors import Words
 _WORDS = FileWords(
     noun="budget",
     kept="what was spent",
-    create=Words("create it by {sl.Budget.create}; it is never made by itself"),
+    create=Words("create it by {sl.Budget.create}; it is never created automatically"),
     harm="two questions could be paid by one charge",
     undone="nothing can be charged",
     step="charge",

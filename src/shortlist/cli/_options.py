@@ -740,8 +740,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "With --budget: as the budget calls it, which is the default.",
     }),
     CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", help={
-        C.QUESTIONS: "As of when the rows are, such as 2026-11-22; or any words. It is shown "
-            "likewise.",
+        C.QUESTIONS: "The date of the rows, such as 2026-11-22, or any words. The answer shows "
+            "it.",
     }),
     CommandOption("title", _TEXT, ABOUT, settable=True, metavar="TEXT", help={
         C.LISTS: "What the list is called. The answer shows it.",
@@ -918,8 +918,8 @@ OPTIONS: tuple[CommandOption, ...] = (
             "Who asks, for the budget. By default, you as the system knows you.",
     }),
     CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", required=C.SERIES_NEXT, help={
-        C.SERIES_NEXT: "As of when the rows are, such as 2026-W47: the list is known by it. Asked "
-            "for again, the same list is printed, and nothing is read.",
+        C.SERIES_NEXT: "The date of the rows, such as 2026-W47; the list is known by it. If you "
+            "ask for it again, the same list is printed, and nothing is read.",
         C.SERIES_SHOW: "Print the list of this date instead.",
     }),
     CommandOption("earlier", _TEXT, ABOUT, typed="--since", metavar="DATE", help={

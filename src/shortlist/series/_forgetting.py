@@ -135,7 +135,7 @@ def _is_id(user: object) -> bool:
 
 def _unlike_ids(dtype: pl.DataType) -> InputError:
     return InputError(
-        "must be ids of users, as the column of users has them, which is of type {dtype}",
-        given={"users": ...},
+        "an id must be of the type of the column of users, which is {dtype}",
+        "give one id or more, each as it is in that column",
         dtype=str(dtype),
     )
