@@ -58,7 +58,7 @@ def four_times(mechanism):
 
 ENOUGH = {  # samples, where 5000 are too few; or too many, since each is drawn by itself
     "AdaptiveGaussian": 3000,
-    "AdaptiveHittingSet": 1000,
+    "AdaptiveHittingSet": 3000,
     "Joint": 15_000,
     "SpectralRanking": 60_000,
     "WeightedGaussianPeeling": 25_000,

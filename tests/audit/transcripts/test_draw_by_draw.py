@@ -80,7 +80,8 @@ def is_seen(plant):
 def test_a_right_mechanism_spends_what_it_claims_and_no_more(mechanism):
     found = findings(mechanism)
     assert {one.verdict for one in found.values()} <= {Verdict.HOLDS, Verdict.LEFT_OUT}
-    tight = {"draws: noise": 0.94, "draws: own items": 0.95, "draws: range of a pick": 0.99}
+    # A twentieth of the delta of hitting sets is for picks, which own items do not spend.
+    tight = {"draws: noise": 0.94, "draws: own items": 0.93, "draws: range of a pick": 0.99}
     for claim in tight.keys() & found.keys():
         assert found[claim].used > tight[claim]
 
