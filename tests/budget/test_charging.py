@@ -164,7 +164,8 @@ def test_other_units_count_by_the_exact_worst_case(path):
 def test_every_mechanism_can_be_charged(kind, path):
     """By what it is in zCDP, whichever kind of cost it has."""
     budget = created(path, epsilon=20.0, delta=1e-4)
-    usual = {"k": 3, "n_items": 3, "epsilon": 0.1, "delta": 1e-6, "max_items_per_user": 10}
+    usual = {"k": 3, "n_items": 3, "epsilon": 0.1, "delta": 1e-6, "fdr": 0.1}
+    usual["max_items_per_user"] = 10
     given = {name: usual[name] for name in kind.fields() if name in usual}
     if "accounting" in kind.fields() and Accounting.ZCDP in kind.accountings:
         given["accounting"] = Accounting.ZCDP

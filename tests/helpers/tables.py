@@ -38,3 +38,4 @@ FORMS = {
 }
 
 AS_TEXT = {"csv", "ndjson", "jsonl"}
+OF_CATEGORIES = {"pandas categories", "pyarrow dictionary"}  # refused as they are opened, if floats

