@@ -22,6 +22,7 @@ from shortlist.evidence import (
     GroupedCounts,
     LabelledCounts,
     Outcomes,
+    PairsOfItems,
     PrivateCounts,
     PublicCounts,
     PublicScores,
@@ -128,6 +129,10 @@ _NEEDS: dict[type, tuple[Words, Words]] = {
     LabelledCounts: _LABELLED,
     Wins: _COMPARED,
     Outcomes: _COMPARED,
+    PairsOfItems: (
+        Words("it names pairs of items"),
+        Words("omit {mechanism}, or ask for pairs, by {of=2}"),
+    ),
 }
 """What a mechanism that looks at such evidence does, and how its caller comes by it."""
 

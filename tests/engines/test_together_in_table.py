@@ -18,7 +18,7 @@ from shortlist.engines import rows_in_table
 from shortlist.engines.tables import _dialect
 from shortlist.engines.tables._sets_from_rows import NumberedItems
 from shortlist.engines.tables._sets_in_table import SetsInTable
-from shortlist.mechanisms import DiscoverThenRank, LimitedDomain, PolicyGaussian
+from shortlist.mechanisms import DiscoverThenRank, ItemsThenPairs, LimitedDomain, PolicyGaussian
 
 ASKED = {"epsilon": 5.0, "delta": 1e-3}
 KINDS = {
@@ -71,6 +71,7 @@ QUESTIONS = {
     "counts": (sl.TopK(4), LimitedDomain),
     "chosen bound": (sl.Domain(), None),
     "users by users": (sl.Domain(), PolicyGaussian),
+    "items first": (sl.TopK(4), ItemsThenPairs),
 }
 
 

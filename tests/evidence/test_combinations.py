@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.evidence import combinations
-from shortlist.evidence.combinations import combined, numbers_of_combinations
+from shortlist.evidence.combinations import PairsOfItems, combined, numbers_of_combinations
 from shortlist.evidence.contributions import Contributions
 
 TABLES = st.lists(st.frozensets(st.integers(0, 9), max_size=8), max_size=6)
@@ -52,3 +52,13 @@ def test_a_piece_is_small_or_of_one_user(users, most):
 def test_nobody_holds_nothing_together():
     assert pieces_of([], 2) == []
     assert list(itertools.chain(*pieces_of([set(), {3}], 2))) == []
+
+
+@given(TABLES, st.frozensets(st.integers(0, 9)))
+def test_pairs_of_some_items_are_counted_whether_anybody_holds_them(users, some):
+    evidence, codes = PairsOfItems(held_by(*users)), np.array(sorted(some), np.int64)
+    counts = evidence.held_together(codes)
+    first, second = evidence.items_of(evidence.pairs_of(codes, np.arange(len(counts))))
+    found = dict(zip(zip(first.tolist(), second.tolist(), strict=True), counts, strict=True))
+    pairs = itertools.combinations(sorted(some), 2)
+    assert found == {pair: sum(items.issuperset(pair) for items in users) for pair in pairs}

@@ -13,6 +13,7 @@ from shortlist.evidence import (
     GroupedSets,
     LabelledCounts,
     Outcomes,
+    PairsOfItems,
     PrivateCounts,
     PublicCounts,
     UserGroups,
@@ -77,8 +78,9 @@ def in_one_group(counts):
 def evidence(mechanism, counts, weights=None, bound=10):
     if mechanism.evidence is UserGroups:
         return in_one_group(tuple(counts))
-    if issubclass(mechanism.evidence, UserSets):
-        return one_item_each(tuple(counts))
+    if issubclass(mechanism.evidence, UserSets | PairsOfItems):
+        held = one_item_each(tuple(counts))
+        return PairsOfItems(held) if mechanism.evidence is PairsOfItems else held
     counts = np.array(counts, np.int64)
     if mechanism.evidence is View:
         return Listed(counts)

@@ -8,6 +8,7 @@ from shortlist.audit.exact.enumerator import law
 from shortlist.draws import UNIT
 from shortlist.draws.noise import Normal
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram
+from shortlist.evidence.combinations import PairsOfItems
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.user_sets import UserSets
 from shortlist.mechanisms import (
@@ -36,6 +37,8 @@ def shown(held, mechanism, draws):
     """What the mechanism may look at: bounded, unless everybody knows the items."""
     if issubclass(mechanism.evidence, UserSets):
         return held
+    if mechanism.evidence is PairsOfItems:
+        return PairsOfItems(held)
     if mechanism.evidence is PublicCounts:
         return held.count()
     bounded = held.bounded(mechanism.max_items_per_user, draws)

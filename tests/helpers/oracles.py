@@ -39,7 +39,7 @@ from helpers.oracles_of_counts import (
 from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.oracles_of_hitting import hitting_oracle
 from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
-from helpers.oracles_of_rounds import chosen_bound_oracle, rounds_oracle
+from helpers.oracles_of_rounds import chosen_bound_oracle, pairs_oracle, rounds_oracle
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.oracles_of_users import (
     averaged,
@@ -51,7 +51,18 @@ from helpers.oracles_of_users import (
 )
 from helpers.oracles_one_shot import cube_law, exponential_law, laplace_law
 from helpers.oracles_two_gaussians import top_up
-from helpers.small import COMPARED, FEWER_USERS, IN_GROUPS, STORE, TWO_ITEMS, USERS, WON, Small
+from helpers.small import (
+    COMPARED,
+    FEWER_USERS,
+    IN_GROUPS,
+    OF_ONE_EACH,
+    PAIRS_OF_FEW,
+    STORE,
+    TWO_ITEMS,
+    USERS,
+    WON,
+    Small,
+)
 from helpers.spectral import exact_scores
 from helpers.threshold import reading_everything
 from shortlist import mechanisms
@@ -100,7 +111,8 @@ def near_cutoff(kind, **given):
 
 def on_coarse_grid(kind, **given):
     """Any rounding down is private: with this one, and few bounds, all branches can be told."""
-    return built(kind, **{"rounds": 2, "design": kind.design.coarse} | given)
+    own = {"rounds": 2} if "rounds" in kind.fields() else {}
+    return built(kind, **{**own, "design": kind.design.coarse} | given)
 
 
 def on_fewest_branches(kind, **given):
@@ -448,6 +460,13 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         within=2e-6,  # weights are rounded down to multiples of 2^-20
         in_order=False,
         edges=(0.0,),  # scores are multiples
+    ),
+    mechanisms.ItemsThenPairs: Oracle(
+        pairs_oracle,
+        PAIRS_OF_FEW,
+        [(), ({0, 1},), ({0, 1, 2}, {0, 1}, {2}), ({0, 1}, *OF_ONE_EACH)],
+        partial(on_coarse_grid, most_items=BOUND),
+        within=2e-6,  # weights are rounded down to multiples of 2^-20
     ),
     mechanisms.AdaptiveGaussianPeeling: Oracle(
         found_and_peeled,

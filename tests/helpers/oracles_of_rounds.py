@@ -7,10 +7,12 @@ from types import SimpleNamespace
 
 from scipy.special import ndtr
 
+from helpers.oracles_of_counts import peeling_oracle
 from helpers.oracles_of_users import averaged, weights_of
 
 FLOOR, BOLDNESS = 0.25**2, 1.5
 SHARED = ("sigma", "search", "_release")  # by all bounds that are chosen from
+OF_ITEMS = 0.15  # of the zCDP, where pairs are picked of what is found
 
 
 def rounds_oracle(mechanism, data, known=frozenset()):
@@ -32,6 +34,26 @@ def chosen_bound_oracle(mechanism, data):
         for (found, first), p in rounds_oracle(at_bound, data).items():
             told = (f"at most {bound} items of a user", found), first
             outcomes[told] = p * weight / sum(odds)
+    return outcomes
+
+
+def pairs_oracle(mechanism, data):
+    """Rounds of single items without an even part, then picks of all pairs of those found."""
+    sigma = 1 / math.sqrt(2 * OF_ITEMS * mechanism.rho)
+    rounds = SimpleNamespace(
+        **{name: getattr(mechanism, name) for name in ("search", "_release", "thresholds")},
+        sigma=sigma,
+        threshold=mechanism.threshold,
+        max_items_per_user=mechanism.most_items,
+        floor=0.0,
+    )
+    outcomes = {}
+    for (found, _), p in rounds_oracle(rounds, data).items():
+        pairs = list(itertools.combinations(sorted(found), 2))
+        together = [sum(held.issuperset(pair) for held in data) for pair in pairs]
+        for picked, q in peeling_oracle(together, mechanism.k, mechanism.local_epsilon).items():
+            told = tuple(3 * pairs[place][0] + pairs[place][1] for place in picked)
+            outcomes[told] = outcomes.get(told, 0) + p * q
     return outcomes
 
 
@@ -118,7 +140,7 @@ def weight_of(mechanism, bars, user, seen, found, r):
     left = [x for x in user if x not in found]
     boosts = {x: boost(mechanism, bars[x][-1], seen[x], r) for x in left}
     total = sum(b**2 for b in boosts.values())
-    even = FLOOR / d
+    even = getattr(mechanism, "floor", FLOOR) / d
     free = 1 - len(left) * even
     cap = cap_of(mechanism, d)
     squares = {x: even + (free * b**2 / total if total else 0) for x, b in boosts.items()}

@@ -71,6 +71,17 @@ STORE = Small(2, TWO_ITEMS.pairs, in_store)
 WON = Small(3, list(one_more(3, most=3)), won)
 COMPARED = Small(2, list(one_changed(1)), compared)
 ONE, OTHER, BOTH = map(frozenset, ({0}, {1}, {0, 1}))
+THIRD, ALL = map(frozenset, ({2}, {0, 1, 2}))
+OF_ONE_EACH = (ONE, OTHER, THIRD) * 9
+MANY_OF_ONE = (ONE, OTHER) * 25, (ONE, OTHER, THIRD) * 25
+PAIRS_OF_FEW = Small(  # few users; and many of one item each, of whom none or one holds a pair
+    3,
+    [
+        *neighbours(range(2), users=2),
+        *((some, (*some, one)) for some in MANY_OF_ONE for one in (BOTH, ALL)),
+        ((*MANY_OF_ONE[1], BOTH), (*MANY_OF_ONE[1], BOTH, BOTH)),
+    ],
+)
 IN_GROUPS = [  # one user more, in one of two groups or in both, where few or several are
     (some, (*some, one)) for some in ((), (ONE,) * 3, (ONE,) * 8) for one in (ONE, OTHER, BOTH)
 ]

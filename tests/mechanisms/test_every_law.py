@@ -15,6 +15,7 @@ from shortlist.mechanisms import (
     AdaptiveHittingSet,
     AdaptiveTopK,
     DiscoverThenRank,
+    ItemsThenPairs,
     Peeling,
     PerGroup,
     Selection,
@@ -29,7 +30,8 @@ IN_NOTE = {
 
 
 MANY_BRANCHES = PerGroup, AdaptiveTopK  # whose laws take seconds
-OF_ONE = PerGroup, AdaptiveHittingSet, DiscoverThenRank  # of whose laws two items take seconds
+# Of whose laws two items take seconds:
+OF_ONE = PerGroup, AdaptiveHittingSet, DiscoverThenRank, ItemsThenPairs
 
 
 def ways(kind):

@@ -9,7 +9,13 @@ from helpers.enrolled import ALL, BOUNDS, PUBLIC, build, check, every, evidence
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
-from shortlist.evidence import LabelledCounts, Outcomes, UserGroups, WeightedHistogram
+from shortlist.evidence import (
+    LabelledCounts,
+    Outcomes,
+    PairsOfItems,
+    UserGroups,
+    WeightedHistogram,
+)
 from shortlist.evidence.user_sets import UserSets
 
 
@@ -38,6 +44,9 @@ def test_looser_evidence_is_refused_and_tighter_is_welcome(mechanism, name):
             check(unbounded.select(seen, ExactDraws(SeededBits(1))), 2)
 
 
+ONE_BY_ONE = [m for m in ALL if m.evidence is not PairsOfItems]  # the others' positions are pairs
+of_items = pytest.mark.parametrize("mechanism", ONE_BY_ONE)
+
 TABLES = [
     [],
     [7],
@@ -49,7 +58,7 @@ TABLES = [
 ]
 
 
-@every
+@of_items
 def test_no_item_is_given_twice(mechanism):
     limited = "k" in mechanism.fields()
     for k, epsilon in [(1, 0.01), (2, 1.0), (1000, 30.0)]:
@@ -60,7 +69,7 @@ def test_no_item_is_given_twice(mechanism):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [m for m in ALL if not issubclass(m.evidence, UserSets | UserGroups)]
+    "mechanism", [m for m in ONE_BY_ONE if not issubclass(m.evidence, UserSets | UserGroups)]
 )
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 100.0])
 def test_huge_counts(mechanism, epsilon):
@@ -75,7 +84,7 @@ def test_huge_counts(mechanism, epsilon):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [m for m in ALL if not (m.evidence in PUBLIC or m.question.keeps_order)]
+    "mechanism", [m for m in ONE_BY_ONE if not (m.evidence in PUBLIC or m.question.keeps_order)]
 )
 def test_an_item_that_nobody_holds_is_never_named(mechanism):
     counts, weights = [10**5, 50, 0, 3], [10**5 << 32, 0, 0, 0]
@@ -86,7 +95,7 @@ def test_an_item_that_nobody_holds_is_never_named(mechanism):
         assert set(selection.positions.tolist()) <= ({0} if weighed else {0, 1, 3})
 
 
-@every
+@of_items
 def test_the_common_items_are_found(mechanism):
     built = build(mechanism, epsilon=20.0)
     counts = [0, 10_000, 1, 30_000, 20_000]

@@ -19,6 +19,7 @@ from shortlist.mechanisms import (
     AddedNoise,
     ChosenBound,
     DiscoverThenRank,
+    ItemsThenPairs,
     JointOrPeel,
     LimitedDomain,
     Peeling,
@@ -37,6 +38,7 @@ KINDS = [
     AdaptiveTopK,
     ChosenBound,
     DiscoverThenRank,
+    ItemsThenPairs,
     JointOrPeel,
     LimitedDomain,
     Peeling,
@@ -68,7 +70,7 @@ def _threshold(mechanism):
 
 
 def build(kind, k, bound, **given):
-    given = {"k": k, "max_items_per_user": bound, **given}
+    given = {"k": k, "max_items_per_user": bound, "most_items": bound, **given}
     return kind(**{name: given[name] for name in kind.fields() if name in given})
 
 

@@ -22,6 +22,7 @@ from shortlist.mechanisms import (
     DiscoverThenRank,
     Extreme,
     Gamma,
+    ItemsThenPairs,
     JointOrPeel,
     LimitedDomain,
     Mechanism,
@@ -182,6 +183,7 @@ _OPTIONS: Options = {
         {"accounting": Accounting.PUBLISHED},
     ],
     AdaptiveHittingSet: [{"k": 1}, {"k": 2}],
+    ItemsThenPairs: [{"most_items": 2}, {"most_items": 1, "k": 2}],
     AdaptiveGaussian: [{"rounds": 2}],
     AdaptiveGaussianPeeling: [{"rounds": 2}],
     ChosenBound: [{"rounds": 2, "max_items_per_user": 2, "delta": 0.2}],
@@ -204,6 +206,7 @@ _REAL_OPTIONS: Options = {
     AdaptiveGaussianPeeling: [{}],
     ChosenBound: [{"max_items_per_user": 30}],
     AdaptiveHittingSet: [{}],
+    ItemsThenPairs: [{"most_items": 16}],
     PerGroup: [
         {"max_groups_per_user": 2},
         {"max_groups_per_user": 1},

@@ -671,7 +671,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "with --amount); for public items joint-or-peel (the default), set-or-peel (the "
             "default with --unordered), joint, joint-permute-and-flip, permute-and-flip, peeling, "
             "one-shot-exponential, one-shot-laplace, gamma; with --store threshold-top-k; with "
-            "--by per-group.",
+            "--by per-group; with --of 2 items-then-pairs.",
         C.DOMAIN: "chosen-bound (the default), adaptive-gaussian (the default with "
             "--max-items-per-user), weighted-gaussian, policy-gaussian, policy-greedy (the "
             "default with --max-items-per-user 1).",

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Ints
 from shortlist.engines._table_engine import Once, UsersInMemory
 from shortlist.engines.engine import ShownEvidence
-from shortlist.evidence import PrivateCounts, UserSets, Wants, WeightedHistogram
+from shortlist.evidence import PairsOfItems, PrivateCounts, UserSets, Wants, WeightedHistogram
 from shortlist.evidence.combinations import combined, numbers_of_combinations
 from shortlist.evidence.contributions import Contributions
 from shortlist.table import SensitiveTable
@@ -60,10 +60,8 @@ class ItemsTogether(UsersInMemory):
     """Who holds which pairs, or triples, of items.
 
     Of a user who holds more items than count, a random subset is drawn anew for each question, and
-    what is not drawn is not looked at in any other way either.
+    what is not drawn is not looked at in any other way either. `PairsOfItems` are of all items.
     """
-
-    can_show = (WeightedHistogram, PrivateCounts, UserSets, Contributions)
 
     def __init__(
         self,
@@ -80,6 +78,8 @@ class ItemsTogether(UsersInMemory):
         """
         super().__init__(table, None, held)
         self.items = together.columns(table.items)
+        pairs = (PairsOfItems,) if together.of == 2 else ()
+        self.can_show = (WeightedHistogram, PrivateCounts, UserSets, Contributions, *pairs)
         self._together = together
 
     def about(self) -> dict[str, object]:
@@ -93,6 +93,9 @@ class ItemsTogether(UsersInMemory):
     def show(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """Show of each user at most `wants.bound` combinations, if there is a bound."""
         held, items = self._held()
+        if wants.kind is PairsOfItems:
+            yield self._of_single_items(PairsOfItems(held), items)
+            return
         held = held.bounded(self._together.most_items, draws)
         sizes = numbers_of_combinations(held.sizes, self._together.of)
         keys = self._coded(held, items, int(sizes.sum()))
@@ -100,6 +103,17 @@ class ItemsTogether(UsersInMemory):
         if wants.bound is not None:
             sets = sets.bounded(wants.bound, draws)
         yield ShownEvidence(sets.shown_as(wants), lambda places: in_order(keys.take(places)))
+
+    def _of_single_items(self, pairs: PairsOfItems, items: Coding) -> ShownEvidence:
+        import polars as pl
+
+        codings = [_Called(items, name) for name in self.items]
+
+        def values(positions: Ints) -> pl.DataFrame:
+            each = zip(codings, pairs.items_of(positions), strict=True)
+            return in_order(pl.concat([c.take(codes) for c, codes in each], how="horizontal"))
+
+        return ShownEvidence(pairs, values)
 
     def _coded(self, held: Contributions, items: Coding, n: int) -> Keys:
         """Codes of combinations, of those of the items that they are of."""

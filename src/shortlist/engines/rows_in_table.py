@@ -38,7 +38,7 @@ from shortlist.engines.tables._sets_from_rows import ItemsInEngine, read_sets
 from shortlist.engines.tables._sets_in_table import SetsInTable, held_together, rehearse
 from shortlist.engines.tables.which_engine import table_in_engine
 from shortlist.errors import Words
-from shortlist.evidence import Contributions, KeyedPairs, Wants
+from shortlist.evidence import Contributions, KeyedPairs, PairsOfItems, Wants
 from shortlist.table import SensitiveTable
 from shortlist.table.keys import Coding
 from shortlist.table.part import TablePart
@@ -418,4 +418,4 @@ def _in_engine(table: SensitiveTable) -> TableInEngine:
 
 def _is_fetched(wants: Wants) -> bool:
     """Whether the rows come into memory, and users are bounded there."""
-    return issubclass(wants.kind, Contributions)
+    return issubclass(wants.kind, Contributions | PairsOfItems)

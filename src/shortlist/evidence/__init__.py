@@ -1,5 +1,6 @@
 """Evidence: what a mechanism may look at, and how much of it one user can change."""
 
+from shortlist.evidence.combinations import PairsOfItems
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.counts_and_weights import (
     GroupedCounts,
@@ -29,6 +30,7 @@ __all__ = [
     "KeyedPairs",
     "LabelledCounts",
     "Outcomes",
+    "PairsOfItems",
     "PrivateCounts",
     "PublicCounts",
     "PublicScores",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from shortlist import kernels
 from shortlist.draws import Ints
 from shortlist.evidence.contributions import Contributions
+from shortlist.runtime.threads import parts, share, total, zeros
 
 _AT_ONCE = 2**20
 """Combinations of a piece: few beside all, unless one user holds more."""
@@ -44,3 +47,42 @@ def combined(held: Contributions, of: int) -> Iterator[NDArray[np.uint32]]:
         kernels.combine(held.starts, held.sizes, held.items, first, last, out)
         yield out
         first, done = last, int(ends[last - 1])
+
+
+@dataclass(frozen=True)
+class PairsOfItems:
+    """How many users hold which pairs of items, asked of few items at a time.
+
+    The position of a pair is the code of its first item times the number of items, and the code of
+    its second.
+
+    Attributes:
+        sets: Users' sets of single items: whole, and of memory.
+    """
+
+    sets: Contributions
+
+    def held_together(self, codes: Ints) -> Ints:
+        """How many users hold each pair of these items, which may be nobody.
+
+        Args:
+            codes: The items, rising, shape (n,).
+
+        Returns:
+            Counts, shape (n (n - 1) / 2,): that of `codes` i < j stands at j (j - 1) / 2 + i.
+        """
+        among, n = self.sets.among(codes), math.comb(len(codes), 2)
+        work = among.sizes * among.sizes
+        kernel = partial(kernels.count_pairs, among.starts, among.sizes, among.items)
+        ranges = parts(int(work.sum()), np.cumsum(work))
+        return total(share(ranges, kernel, lambda: [zeros(n)]), n)
+
+    def pairs_of(self, codes: Ints, places: Ints) -> Ints:
+        """The positions of pairs, by their places in what `held_together` counts."""
+        before = np.arange(len(codes)) * (np.arange(len(codes)) - 1) // 2
+        second = np.searchsorted(before, places, side="right") - 1
+        return codes[places - before[second]] * self.sets.n_items + codes[second]
+
+    def items_of(self, positions: Ints) -> tuple[Ints, Ints]:
+        """The codes of the first and of the second item of each pair."""
+        return np.divmod(positions, self.sets.n_items)

@@ -6,7 +6,7 @@ cache can be written they are compiled again in each process. Numba is loaded wi
 """
 
 from shortlist.kernels.accounts import mark, spend
-from shortlist.kernels.combining import combine
+from shortlist.kernels.combining import combine, count_pairs
 from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
@@ -51,6 +51,7 @@ __all__ = [
     "add_up_numbers",
     "choose",
     "combine",
+    "count_pairs",
     "count_units",
     "descend",
     "distinct",

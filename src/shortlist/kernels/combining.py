@@ -34,3 +34,16 @@ def combine(starts, sizes, items, first, last, out):
                 out[place, written] = held[combination[place]]
             written += 1
             next_combination(combination)
+
+
+@kernel("void(int64[::1], int64[::1], uint32[::1], int64, int64, int64[::1])")
+def count_pairs(starts, sizes, items, first, last, counts):
+    """Add up the pairs of items that users hold: that of i < j at j (j - 1) / 2 + i."""
+    for user in range(first, last):
+        begin = starts[user]
+        for place in range(begin, begin + sizes[user]):
+            one = np.int64(items[place])
+            for before in range(begin, place):
+                other = np.int64(items[before])
+                low, high = min(one, other), max(one, other)
+                counts[high * (high - 1) // 2 + low] += 1

@@ -403,13 +403,13 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def picked_in_turn(k: int) -> str:
+def picked_in_turn(k: int, noun: str = "item") -> str:
     """That k items are picked.
 
     >>> picked_in_turn(1), picked_in_turn(20)
     ('1 item is picked', '20 items are picked one after another')
     """
-    return "1 item is picked" if k == 1 else f"{k} items are picked one after another"
+    return f"{counted(k, noun)} {'is picked' if k == 1 else 'are picked one after another'}"
 
 
 def best_are_named(k: int, score: str, order: str = ", in that order") -> str:

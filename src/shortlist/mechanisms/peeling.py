@@ -89,10 +89,10 @@ class Peeling(Mechanism):
         return Selection(peel(evidence.counts, self.k, each, draws))
 
 
-def odds(local_epsilon: float) -> str:
+def odds(local_epsilon: float, of: str = "an item") -> str:
     """What the parameter of a pick means."""
     return (
-        f"one user changes the odds of an item being picked by a factor of at most "
+        f"one user changes the odds of {of} being picked by a factor of at most "
         f"exp({local_epsilon:.3g})."
     )
 

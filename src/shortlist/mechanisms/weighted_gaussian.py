@@ -253,11 +253,11 @@ def show_from(sigma: float, threshold: float) -> int | None:
     return least if least > 1 else None
 
 
-def people_needed(threshold: float) -> str:
+def people_needed(threshold: float, to_be: str = "named") -> str:
     """What a threshold means for an item."""
     return (
-        f"To be named, an item needs about {threshold:.0f} users, if each holds only this item. If "
-        "they hold others too, it needs more users."
+        f"To be {to_be}, an item needs about {threshold:.0f} users, if each holds only this item. "
+        "If they hold others too, it needs more users."
     )
 
 

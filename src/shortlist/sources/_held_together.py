@@ -27,13 +27,15 @@ _MOST_ITEMS = {2: 92_682, 3: 2_954}
 """Of more items there are more than `MOST_ITEMS` combinations, which a bound cannot be."""
 
 
-def _bound_of(of: int, bounds: Bounds) -> tuple[int, int | Usual]:
-    """Of how many items of a user all combinations count, and how many these are."""
+def _bounds_of(of: int, bounds: Bounds) -> tuple[int, Bounds]:
+    """Of how many items of a user all combinations count; and the bounds of a mechanism by that."""
     asked = bounds["max_items_per_user"]
     if not isinstance(asked, int):
-        return _USUAL_ITEMS[of], Usual(math.comb(_USUAL_ITEMS[of], of))
+        usual = _USUAL_ITEMS[of]
+        return usual, {"max_items_per_user": Usual(math.comb(usual, of))}
     items = min(max(asked, of), _MOST_ITEMS[of])
-    return items, math.comb(items, of)
+    # `most_items` is for a mechanism that looks at single items, too.
+    return items, {"max_items_per_user": math.comb(items, of), "most_items": items}
 
 
 class HeldTogether(Source):
@@ -57,11 +59,11 @@ class HeldTogether(Source):
                 "must be 2, for pairs of items, or 3, for triples",
                 given={"of": of},
             )
-        items, bound = _bound_of(int(of), bounds)
+        items, of_combinations = _bounds_of(int(of), bounds)
         super().__init__(
             rows.together(Combinations(int(of), items)),
             protects=protects,
-            bounds={"max_items_per_user": bound},
+            bounds=of_combinations,
             facts=facts._replace(about=replace(facts.about, together=int(of))),
         )
         self._of = int(of)

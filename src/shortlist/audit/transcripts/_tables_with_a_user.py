@@ -17,6 +17,7 @@ from shortlist.evidence import (
     GroupedCounts,
     GroupedSets,
     LabelledCounts,
+    PairsOfItems,
     PrivateCounts,
     PublicCounts,
     PublicScores,
@@ -104,6 +105,12 @@ def _sets(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa
         yield _random_sets(mechanism, seed, bound, bound // 2 * (seed % 2) * private)
 
 
+def _sets_of_pairs(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]:  # noqa: FBT001 - of all families
+    """The same, where the pairs of a user's items are as common as others."""
+    for table in _sets(mechanism, quick):
+        yield replace(table, ties=True)
+
+
 def _users(bound: int, *, private: bool) -> Iterator[tuple[str, Ints, int]]:
     yield "a user of the best item", np.arange(1), 0
     yield "a user at the bound", np.arange(bound), 0
@@ -133,7 +140,7 @@ def _shown(
         sets = _held(others, sizes, items if with_user else items[:0], n_items)
         if wants.bound is not None:
             sets = sets.bounded(wants.bound, ExactDraws(SeededBits(0)))
-        return sets.shown_as(wants)
+        return PairsOfItems(sets) if wants.kind is PairsOfItems else sets.shown_as(wants)
 
     return evidence
 
@@ -402,6 +409,7 @@ def _ladder(level: float) -> Ints:
 
 _FAMILIES: dict[type, Callable[[Mechanism, bool], Iterator[TableWithUser]]] = {
     UserSets: _sets,
+    PairsOfItems: _sets_of_pairs,
     WeightedHistogram: _sets,
     PublicCounts: _counts,
     PublicScores: _scores,

@@ -28,6 +28,7 @@ from shortlist.audit.universes.of_user_sets import (
     OfGroupedSetsOfAmounts,
     OfKnownGroupedItems,
     OfKnownItems,
+    OfPairs,
     OfSetsOfAmounts,
 )
 from shortlist.audit.universes.small_universe import Data, Universe
@@ -37,6 +38,7 @@ from shortlist.evidence import (
     GroupedCounts,
     LabelledCounts,
     Outcomes,
+    PairsOfItems,
     PrivateCounts,
     PublicCounts,
     PublicScores,
@@ -72,6 +74,7 @@ _USUAL: dict[type, type[Universe]] = {
     WeightedHistogram: OfWeights,
     UserSets: OfContributions,
     Contributions: OfContributions,
+    PairsOfItems: OfPairs,
     GroupedCounts: OfGroupedCounts,
     UserGroups: OfGroupedSets,
     LabelledCounts: OfLabels,

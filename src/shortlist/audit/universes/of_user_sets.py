@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.audit.universes.small_universe import N_GROUPS, Data, Universe, classes_of
+from shortlist.evidence.combinations import PairsOfItems
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_amounts import GroupedAmounts
 from shortlist.evidence.grouped_sets import GroupedSets
@@ -219,6 +220,39 @@ def _renamed(order: tuple[int, ...]) -> Callable[[Data], Data]:
     entries = [sum(1 << j for i, j in enumerate(order) if mask >> i & 1) - 1 for mask in masks]
     renamed: Callable[[Data], Data] = itemgetter(*entries)
     return renamed
+
+
+class OfPairs(OfContributions):
+    """Users who hold any sets of a few items, of whom pairs of items are asked."""
+
+    evidence = PairsOfItems  # type: ignore[assignment]
+    exchangeable: ClassVar[bool] = False  # a pair is told by the order of its items
+    large_sizes: ClassVar[tuple[int, ...]] = (12, 25, 1000)
+    sizes: ClassVar[dict[int, int]] = {2: 3, 3: 1}
+    quick_sizes: ClassVar[dict[int, int]] = {2: 2}
+    branched_sizes = sizes
+
+    def large(self) -> Iterator[list[Data]]:
+        """Many users who hold one item each: a pair may be first held by the one who comes."""
+        few, some, *_ = self.large_sizes
+        yield from ([(n, n, 0)] for n in ((some,) if self._quick else self.large_sizes))
+        if self.most_named == 1 and not self._quick:  # of more picks, laws have many branches
+            yield from ([(n, n, 0, n, 0, 0, 0)] for n in (few, some))  # of three pairs
+
+    def wide(self) -> Iterator[list[Data]]:
+        return iter(())
+
+    def sampled_pairs(self, n_items: int) -> Iterator[tuple[tuple[Data, Data], tuple[int, ...]]]:
+        for data, classes in super().sampled_pairs(n_items):
+            yield data, classes_of(list(itertools.product(classes, repeat=2)))
+
+    def held(self, data: Data) -> Sequence[int]:
+        """All pairs of the items that anybody holds."""
+        n, items = self.n_items(data), super().held(data)
+        return [first * n + second for first, second in itertools.product(items, repeat=2)]
+
+    def evidence_of(self, data: Data) -> PairsOfItems:  # type: ignore[override]
+        return PairsOfItems(self._sets_of(data, super().held(data)))
 
 
 class OfKnownItems(OfContributions):

@@ -7,7 +7,7 @@ from functools import singledispatch
 from typing import Any
 
 from shortlist.errors import InputError
-from shortlist.evidence import UserGroups
+from shortlist.evidence import PairsOfItems, UserGroups
 from shortlist.mechanisms.limited_domain import LimitedDomain
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.one_shot_laplace import Extreme
@@ -144,6 +144,12 @@ def _with_counts(question: TopK, asked: AskedFor) -> Mechanism:
     """The selection; with noisy counts around it, if a share of the budget is for them."""
     selection = asked(asked.epsilon, asked.delta)
     share = question.share_of_counts
+    if share is not None and selection.evidence is PairsOfItems:
+        raise InputError(
+            "it names pairs without counts",
+            "omit {mechanism}, or omit {noisy_counts}, {count_share} and {min_users}",
+            given={"mechanism": type(selection)},
+        )
     if question.min_users is not None:
         _require_counts_apart(question.min_users, selection)
     has_counts = selection.evidence is UserGroups or selection.scores_are_counts
