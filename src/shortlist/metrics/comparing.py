@@ -14,7 +14,7 @@ from shortlist.draws import Draws, ExactDraws, Ints
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
 from shortlist.errors import InputError
-from shortlist.evidence import PairsOfItems, Wants
+from shortlist.evidence import Wants
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import kind_and_options
 from shortlist.metrics._measures import Measure, Truth, measuring, require_measured
@@ -107,6 +107,13 @@ def compare(
             "what is measured are numbers of users, and not amounts",
             "compare answers of the same source without it",
             given={"amount": ...},
+        )
+    if of := every[0].plan.about.together:
+        # Which items of a user are paired is drawn at each look, and pairs are numbered by it.
+        raise InputError(
+            "what is missing from lists of pairs or triples is not measured",
+            "compare answers about single items",
+            given={"of": of},
         )
     require_threads()
     draws = ExactDraws(bits_of(random))
@@ -232,12 +239,6 @@ def _planned(
     """The plan; a pure mechanism is asked for no delta, of which it would make no use."""
     kind, _ = kind_and_options(mechanism, source.mechanisms_for(question))
     used = require_delta("delta", delta) if "delta" in kind.fields() else 0.0
-    if kind.evidence is PairsOfItems:  # whose positions are none of the truth's
-        raise InputError(
-            "what is missing from its pairs is not measured",
-            "omit it, and ask for its list by {top_k}",
-            given={"mechanisms": kind},
-        )
     return source.plan(question, epsilon=epsilon, delta=used, mechanism=mechanism)
 
 
