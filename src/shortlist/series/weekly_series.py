@@ -359,9 +359,8 @@ class Series(StaysHere):
 
     def _require_next(self, before: Sequence[StoredRun], asked: CheckedRows) -> None:
         """Refuse a run that cannot be made, before a row is read."""
-        charge = self._charge_now()
+        self._charge_now().require_open()
         _require_another(self.terms, before)
-        charge.require_open()
         if before:
             asked.require_same(before[-1].columns)
         asked.check()

@@ -18,17 +18,23 @@ from shortlist.questions import Discoveries
 from shortlist.release import About, Release
 from shortlist.runtime.processes import even_unmade
 from shortlist.sources._asking import Terms, takes
-from shortlist.sources.source import LIST_IS_PUBLIC, DataFacts, Source, opened
+from shortlist.sources.source import (
+    LIST_IS_PUBLIC,
+    DataFacts,
+    Source,
+    opened,
+    require_engine_for_pull,
+    require_no_items_in_table,
+)
 from shortlist.table import SensitiveTable, Writing, open_table
 from shortlist.table.key_types import kind_of
 from shortlist.table.part import origin_of
-from shortlist.table.public_items import IN_TABLE, open_public_items
+from shortlist.table.public_items import open_public_items
 
 if TYPE_CHECKING:
     import polars as pl
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
-_A_LIST = Words("give a list that holds what everybody knows")
 
 
 def association(  # noqa: PLR0913 - the arguments are the interface
@@ -135,7 +141,7 @@ def association(  # noqa: PLR0913 - the arguments are the interface
     _require_here(rows, whose, pull=pull)
     _require_same_kind(rows, whose)
     values = _label_values(case, control, whose)
-    public = open_public_items(public_items, rows.items, table=rows.parts, otherwise=_A_LIST)
+    public = open_public_items(public_items, rows.items, table=rows.parts)
     engine = LabelledRows(rows, whose, values, public)
     about = replace(about, where=None if rows.where is None else str(rows.where))
     facts = DataFacts(budget, users, about)
@@ -170,12 +176,7 @@ def _sizes(cases: int | None, controls: int | None, size_error: int | None) -> B
 
 
 def _require_list(public_items: object) -> None:
-    if public_items is IN_TABLE:
-        raise InputError(
-            "{public_items=IN_TABLE}: in rows of users and items, one more user can add an item, "
-            "so that the items of the table are not public",
-            "give a list of items",
-        )
+    require_no_items_in_table(public_items, Words("give a list of items"))
     if public_items is None:
         raise InputError(
             "how many items you ask about decides which are named, and must be public",
@@ -199,12 +200,7 @@ def _require_here(rows: SensitiveTable, labels: SensitiveTable, *, pull: object)
             "add {pull=True}, which fetches the rows",
             origin=origin_of(in_engine[0].parts),
         )
-    if pull and not in_engine:
-        raise InputError(
-            "it is for a table in an engine, such as DuckDB, and these rows are read here anyway",
-            "omit it",
-            given={"pull": pull},
-        )
+    require_engine_for_pull(pull, in_engine=bool(in_engine))
 
 
 def _require_same_kind(rows: SensitiveTable, labels: SensitiveTable) -> None:

@@ -27,10 +27,17 @@ from shortlist.sources._asking import Terms, takes
 from shortlist.sources._held_together import HeldTogether
 from shortlist.sources._of_amounts import of_known, require_groups, require_ranking
 from shortlist.sources.pairs_in_groups import Groups
-from shortlist.sources.source import DataFacts, Source, known_before, opened
+from shortlist.sources.source import (
+    DataFacts,
+    Source,
+    known_before,
+    opened,
+    require_engine_for_pull,
+    require_no_items_in_table,
+)
 from shortlist.table import SensitiveTable, Writing, open_table
 from shortlist.table.amounts import amounts_of
-from shortlist.table.public_items import IN_TABLE, open_public_items
+from shortlist.table.public_items import open_public_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -169,12 +176,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     if max_items_per_user is not None:
         require_count("max_items_per_user", max_items_per_user)
         max_items_per_user = int(max_items_per_user)
-    if public_items is IN_TABLE:
-        raise InputError(
-            "{public_items=IN_TABLE}: in rows of users and items, one more user can add an item, "
-            "so that the items of the table are not public",
-            "give a list of items, or omit {public_items}",
-        )
+    require_no_items_in_table(public_items, Words("give a list of items, or omit {public_items}"))
     amounts = amounts_of(amount, cap)
     data = opened(data, table)
     if isinstance(data, InputError):
@@ -214,12 +216,7 @@ def _stays(table: SensitiveTable, *, pull: object) -> bool:
     if pull is not None and not isinstance(pull, bool):
         raise InputError("must be True, False or None", given={"pull": pull})
     lies = is_in_engine(table.parts[0].held)
-    if pull is not None and not lies:
-        raise InputError(
-            "it is for a table in an engine, such as DuckDB, and these rows are read here anyway",
-            "omit it",
-            given={"pull": pull},
-        )
+    require_engine_for_pull(pull, in_engine=lies)
     if lies and not pull:
         require_ibis(table.parts[0].origin)
     return lies and not pull

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 from shortlist.draws.random_bits import Bits
 from shortlist.engines import Engine
 from shortlist.engines.tables.which_engine import connected, is_url
-from shortlist.errors import InputError, in_quotes
+from shortlist.errors import InputError, Words, in_quotes
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.parameters import require_count
 from shortlist.plan import Chargeable, Ledger, Plan, Reuse, priced, require_enough
@@ -30,6 +30,7 @@ from shortlist.release.sheet import Sheet
 from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import StaysHere
 from shortlist.sources._asking import PlanTerms, takes
+from shortlist.table.public_items import IN_TABLE
 
 LIST_IS_PUBLIC = "the list of public items does not depend on this table"
 GROUPS_ARE_PUBLIC = "the list of public groups does not depend on this table"
@@ -159,6 +160,7 @@ class Source(StaysHere):
         require_question(question)
         engine = self._engine_for(question)
         question = question.asked_of(self._facts.users, by=engine.by)
+        require_enough(question, engine.n_items)
         choose = partial(
             mechanism_for,
             question,
@@ -176,7 +178,6 @@ class Source(StaysHere):
 
                 epsilon, delta = priced(self._facts.budget, share, epsilon, delta, promise)
             chosen = choose(epsilon=epsilon, delta=delta)
-            require_enough(question, engine.n_items)
             if engine.n_items is not None and not engine.by:
                 chosen.require_items(engine.n_items)
             guarantee = self._guarantee(chosen, engine)
@@ -305,6 +306,27 @@ def _in_database(data: object, table: object) -> object:
         )
     with phase("Connecting to the database"):
         return connected(str(data), table)
+
+
+def require_no_items_in_table(public_items: object, otherwise: Words) -> None:
+    """Refuse the items of the rows themselves as those that everybody knows."""
+    if public_items is IN_TABLE:
+        raise InputError(
+            "{public_items=IN_TABLE}: in rows of users and items, one more user can add an item, "
+            "so that the items of the table are not public",
+            "{otherwise}",
+            otherwise=otherwise,
+        )
+
+
+def require_engine_for_pull(pull: object, *, in_engine: bool) -> None:
+    """Refuse to fetch, or to leave where they are, rows that are in no engine."""
+    if pull is not None and not in_engine:
+        raise InputError(
+            "it is for a table in an engine, such as DuckDB, and these rows are read here anyway",
+            "omit it",
+            given={"pull": pull},
+        )
 
 
 def require_question(question: object) -> None:
