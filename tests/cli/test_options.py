@@ -8,9 +8,9 @@ from shortlist.cli._options import (
     OPTIONS,
     CommandOption,
     Commands,
-    ItemsOfGroups,
     options_of,
 )
+from shortlist.cli._values import ItemsOfGroups
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import shortlist
-from shortlist.cli._options import BudgetForm, Commands
+from shortlist.cli._options import Commands
 from shortlist.cli._settings_file import budget_of_file
 from shortlist.cli._typer_commands import add_to, examples, group_of_commands
+from shortlist.cli._values import BudgetForm
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
-from shortlist.cli._options import number, whole
+from shortlist.cli._values import number, whole
 from shortlist.errors import InputError, Words, in_quotes, nearest, reference, shown
 from shortlist.mechanisms import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named

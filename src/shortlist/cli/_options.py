@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from enum import Flag, StrEnum, auto
-from fractions import Fraction
-from typing import Any, NamedTuple
+from enum import Flag, auto
 
-import typer
-
-from shortlist.cli.completing import SHELLS, columns, commands, mechanisms, one_of
-from shortlist.errors import InputError, nearest, shown
+from shortlist.cli._values import (
+    ALLOWANCE,
+    COLUMN,
+    DAY,
+    DIRECTION,
+    FLAG,
+    GROUP_ITEMS,
+    KIND_OF_SERIES,
+    MECHANISM,
+    NUMBER,
+    PART,
+    PATH,
+    SEPARATOR,
+    SHARES,
+    SIDE,
+    TEXT,
+    WHOLE,
+    BudgetForm,
+    Form,
+    ListsOf,
+    ValueKind,
+    choice,
+)
+from shortlist.cli.completing import SHELLS, commands
 from shortlist.strength import SCALE
 
 PRIVACY, STORE, ABOUT, ANSWER, TESTS, HELP = (
@@ -70,153 +86,6 @@ class Commands(Flag):
 
 
 C = Commands
-
-# What is written after an option
-
-
-def _parsed(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
-    """Let the parser of the command line quote what is refused; defaults come here, too."""
-
-    def parsed(text: object) -> Any:
-        try:
-            return parse(str(text))
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
-
-    return parsed
-
-
-_DIGITS = re.compile(r"[+-]?[0-9]+")
-_DECIMALS = re.compile(
-    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|nan)", re.IGNORECASE | re.ASCII
-)
-
-
-def whole(text: str) -> int:
-    """A whole number. Python would take 1_0 and the digits of any script.
-
-    Raises:
-        ValueError: It is none; the message quotes it.
-    """
-    with contextlib.suppress(ValueError):  # of so many digits that none is meant
-        if _DIGITS.fullmatch(text):
-            return int(text)
-    raise ValueError(f'"{shown(text)}" is not a whole number. Write it in digits, such as 20.')
-
-
-def number(text: str) -> float:
-    """A number; one without a finite value is refused where the rule is known.
-
-    Raises:
-        ValueError: It is none; the message quotes it.
-    """
-    if _DECIMALS.fullmatch(text):
-        return float(text)
-    raise ValueError(f'"{shown(text)}" is not a number. Write it in digits, as 0.5 or 1e-6.')
-
-
-def part(text: str) -> Fraction:
-    """A part of a whole, exactly.
-
-    Raises:
-        ValueError: It is none; the message quotes it.
-    """
-    from shortlist.parameters import require_part  # which loads what help does not need
-
-    try:
-        return require_part("share", text)
-    except InputError:
-        said = f'"{shown(text)}" is no part of a whole, above 0 and at most 1'
-        raise ValueError(f"{said}. Write it as 1/52 or 0.25.") from None
-
-
-class ValueKind(NamedTuple):
-    """What is written after an option.
-
-    Attributes:
-        metavar: What help calls it.
-        made: The type that the command gets.
-        in_file: The types that it may have in shortlist.toml.
-        described: What refusals of other types call these.
-        parser: From text to that type; None to leave that to Typer.
-        complete: What a shell may offer.
-    """
-
-    metavar: str
-    made: type
-    in_file: tuple[type, ...] = (str,)
-    described: str = "a text in quotes"
-    parser: Callable[[Any], Any] | None = None
-    complete: Callable[..., Sequence[str]] | None = None
-
-
-def _choice(words: Sequence[str], metavar: str = "NAME", made: type = str) -> ValueKind:
-    def parsed(text: str) -> Any:
-        if text in words:
-            return made(text)
-        known = f"{', '.join(words[:-1])} or {words[-1]}"
-        raise ValueError(f'"{shown(text)}" is not known. It must be {known}.{nearest(text, words)}')
-
-    return ValueKind(metavar, made, parser=_parsed(parsed), complete=one_of(*words))
-
-
-class Form(StrEnum):
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-    MARKDOWN = "markdown"
-
-
-class ItemsOfGroups(StrEnum):
-    SHARED = "shared"
-    OWN = "own"
-
-
-class Shares(StrEnum):
-    STATED = "stated"
-    COUNTED = "counted"
-
-
-class Moves(StrEnum):
-    ONE = "one"
-    ANY = "any"
-
-
-class ListsOf(StrEnum):
-    SO_FAR = "so-far"
-    PERIOD = "period"
-
-
-class MoreCommonAmong(StrEnum):
-    CASES = "cases"
-    CONTROLS = "controls"
-    BOTH = "both"
-
-
-class BudgetForm(StrEnum):
-    CSV = "csv"
-    JSON = "json"
-
-
-_TEXT = ValueKind("NAME", str)
-_PATH = ValueKind("FILE", str, described="a path in quotes")
-_COLUMN = ValueKind("COLUMN", str, complete=columns)
-_MECHANISM = ValueKind("NAME", str, complete=mechanisms)
-_GROUP_ITEMS = _choice(list(ItemsOfGroups), "KIND", ItemsOfGroups)
-_SHARES = _choice(list(Shares), "KIND", Shares)
-_DIRECTION = _choice(list(Moves), "WAY", Moves)
-_KIND_OF_SERIES = _choice(list(ListsOf), "KIND", ListsOf)
-_SIDE = _choice(list(MoreCommonAmong), "SIDE", MoreCommonAmong)
-_WHOLE = ValueKind("N", int, (int,), "a whole number", _parsed(whole))
-_NUMBER = ValueKind("NUMBER", float, (int, float), "a number", _parsed(number))
-_PART = ValueKind("PART", Fraction, (str,), 'a part in quotes, such as "1/52"', _parsed(part))
-_DAY = ValueKind("DAY", str)
-_ALLOWANCE = ValueKind("PERIOD PART", tuple[str, str])
-_FLAG = ValueKind("", bool, (bool,), "true or false")
-_SEPARATOR = ValueKind(
-    "CHARACTER", str, parser=lambda text: {r"\t": "\t", "tab": "\t"}.get(text, text)
-)
-
 
 # What a row of the table holds
 
@@ -277,12 +146,12 @@ class CommandOption:
 
     @property
     def is_flag(self) -> bool:
-        return self.kind is _FLAG
+        return self.kind is FLAG
 
     @property
     def is_path(self) -> bool:
         """Whether its value is a path, seen from where it is written."""
-        return self.kind is _PATH
+        return self.kind is PATH
 
     @property
     def placeholder(self) -> str:
@@ -343,16 +212,16 @@ _SIZES = "Your promise, if everybody knows the number, such as from the study's 
 # fmt: off
 OPTIONS: tuple[CommandOption, ...] = (
     # Which series, and which table
-    CommandOption("series", _PATH, typed="SERIES", required=C.SERIES, help={
+    CommandOption("series", PATH, typed="SERIES", required=C.SERIES, help={
         C.SERIES_CREATE: "A file that does not exist yet, or postgresql://… of a database without "
             "a budget. Back it up separately from the budget.",
         C.KNOWN_SERIES: "The file of a series, or postgresql://…",
         C.SERIES_RECOVER: "An older file of the series, such as a backup; or where there is none, "
             "a new one.",
     }),
-    CommandOption("question", _choice(("top-k", "domain", "hitting-set"), "QUESTION"),
+    CommandOption("question", choice(("top-k", "domain", "hitting-set"), "QUESTION"),
         typed="QUESTION", required=C.COMPARE, help={C.COMPARE: "top-k, domain or hitting-set."}),
-    CommandOption("file", _PATH, settable=True,
+    CommandOption("file", PATH, settable=True,
         typed="FILE", required=C.ROWS | C.RANK | C.SCORES | C.ASSOCIATE | C.COMPARE | C.EXPLAIN
             | C.SERIES_NEXT,
         not_with=_NOT_OF_A_STORE, help={
@@ -367,12 +236,12 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.EXPLAIN: "A release that was saved as .json or .parquet; or - for one from a pipe, in "
             "JSON.",
     }),
-    CommandOption("winner", _COLUMN, settable=True,
+    CommandOption("winner", COLUMN, settable=True,
         required=C.RANK, help={C.RANK: "The items that won."}),
-    CommandOption("loser", _COLUMN, settable=True, required=C.RANK, help={
+    CommandOption("loser", COLUMN, settable=True, required=C.RANK, help={
         C.RANK: "The items that lost, of the same type.",
     }),
-    CommandOption("user", _COLUMN, settable=True,
+    CommandOption("user", COLUMN, settable=True,
         required=C.ROWS | C.ASSOCIATE, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.COMPARE: "The users, who are protected. This or --count is required.",
         C.ROWS: "The users, who are protected.",
@@ -380,40 +249,40 @@ OPTIONS: tuple[CommandOption, ...] = (
             "share a label, such as shops, families or days: the column of groups.",
         C.RANK: "The users who compared: protects all rows of each user, rather than each row.",
     }),
-    CommandOption("count", _COLUMN,
+    CommandOption("count", COLUMN,
         settable=True,
         not_with={"user": "a table has rows of users and items, or of items and their counts"},
         help={
         C.TOP_K | C.COMPARE: "The number of users who hold the item, each counted once. Instead "
             "of --user.",
     }),
-    CommandOption("item", _COLUMN, settable=True,
+    CommandOption("item", COLUMN, settable=True,
         required=C.TOP_K | C.ROWS | C.SCORES | C.ASSOCIATE | C.COMPARE,
         repeats=C.TOP_K | C.ROWS | C.SCORES | C.ASSOCIATE | C.COMPARE, help={
         C.TOP_K | C.ROWS | C.SCORES | C.ASSOCIATE | C.COMPARE: "The items. Repeat it if several "
             "columns make up an item.",
     }),
-    CommandOption("score", _COLUMN, settable=True, required=C.SCORES, help={
+    CommandOption("score", COLUMN, settable=True, required=C.SCORES, help={
         C.SCORES: "The score of the item: a number, written as 0.5 or 5e-1 in a text file.",
     }),
-    CommandOption("labels", _PATH, settable=True, required=C.ASSOCIATE, help={
+    CommandOption("labels", PATH, settable=True, required=C.ASSOCIATE, help={
         C.ASSOCIATE: "A file with a row and a label for every user of the study, also for those "
             "who hold nothing. Users who are not in it are left out.",
     }),
-    CommandOption("label", _COLUMN, settable=True, required=C.ASSOCIATE, help={
+    CommandOption("label", COLUMN, settable=True, required=C.ASSOCIATE, help={
         C.ASSOCIATE: "The column of labels in --labels.",
     }),
-    CommandOption("case", _TEXT, settable=True, metavar="VALUE", required=C.ASSOCIATE, help={
+    CommandOption("case", TEXT, settable=True, metavar="VALUE", required=C.ASSOCIATE, help={
         C.ASSOCIATE: "The label of a case. Rows with other labels than this and --control do not "
             "count, and a user who has both is left out.",
     }),
-    CommandOption("control", _TEXT, settable=True, metavar="VALUE", required=C.ASSOCIATE, help={
+    CommandOption("control", TEXT, settable=True, metavar="VALUE", required=C.ASSOCIATE, help={
         C.ASSOCIATE: "The label of a control.",
     }),
-    CommandOption("label_user", _COLUMN, settable=True, help={
+    CommandOption("label_user", COLUMN, settable=True, help={
         C.ASSOCIATE: "The column of users in --labels. By default, the name is that in FILE.",
     }),
-    CommandOption("where", _TEXT, settable=True, metavar="CONDITION", not_with={
+    CommandOption("where", TEXT, settable=True, metavar="CONDITION", not_with={
             "store": "its index has one order, of all items",
         }, otherwise="give a table of the items that count, with an index of its own", help={
         C.TOP_K | C.COMPARE: "Only rows for which this is true: a condition in SQL over the "
@@ -426,27 +295,27 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.SERIES_NEXT: "Only rows for which this is true, as for top-k: a condition in SQL over "
             "the columns of one row. It is shown with the answer.",
     }),
-    CommandOption("amount", _COLUMN, settable=True, goes_with="user", help={
+    CommandOption("amount", COLUMN, settable=True, goes_with="user", help={
         C.TOP_K: "Numbers, such as minutes or prices: ranks items by the sum of what users spent "
             "on each, and not by how many users hold it. Goes with --cap.",
     }),
-    CommandOption("cap", _NUMBER, settable=True, goes_with="amount", metavar="AMOUNT", help={
+    CommandOption("cap", NUMBER, settable=True, goes_with="amount", metavar="AMOUNT", help={
         C.TOP_K: "The most that one user counts for one item, in the unit of --amount. More noise "
             "for a larger cap, more of the largest sums cut off for a smaller one. Choose it "
             "without looking at the data.",
     }),
-    CommandOption("time", _COLUMN, settable=True, goes_with="user", help={
+    CommandOption("time", COLUMN, settable=True, goes_with="user", help={
         C.FILTERED: "Dates or timestamps: only rows of the days --from … --to count, both of them "
             "included. It is shown with the answer.",
     }),
-    CommandOption("first_day", _DAY, typed="--from", settable=True, goes_with="time", help={
+    CommandOption("first_day", DAY, typed="--from", settable=True, goes_with="time", help={
         C.FILTERED: "The first day, such as 2026-11-01.",
     }),
-    CommandOption("last_day", _DAY, typed="--to", settable=True, goes_with="time", help={
+    CommandOption("last_day", DAY, typed="--to", settable=True, goes_with="time", help={
         C.FILTERED: "The last day.",
     }),
     # What is asked of it, with which privacy
-    CommandOption("k", _WHOLE, settable=True, typed="-k",
+    CommandOption("k", WHOLE, settable=True, typed="-k",
         required=C.TOP_K | C.HITTING_SET | C.RANK | C.SCORES | C.ASSOCIATE,
         repeats=C.COMPARE, help={
         C.ASSOCIATE: "How many items are looked at: as many as you hope to name, or up to twice "
@@ -455,21 +324,21 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.COMPARE: f"How many items. {_SEVERAL}",
         C.SERIES_NEXT: "Only the K best. By default all.",
     }),
-    CommandOption("fdr", _NUMBER, settable=True, help={
+    CommandOption("fdr", NUMBER, settable=True, help={
         C.ASSOCIATE: "The false discovery rate: of all items named, at most this share has nothing "
             "to do with the label, on average over repetitions. By default 0.1.",
     }),
-    CommandOption("side", _SIDE, settable=True, help={
+    CommandOption("side", SIDE, settable=True, help={
         C.ASSOCIATE: "cases (the default) for items more common among cases, controls for those "
             "more common among controls, or both, which looks at half as many of each.",
     }),
-    CommandOption("epsilon", _NUMBER, PRIVACY, settable=True,
+    CommandOption("epsilon", NUMBER, PRIVACY, settable=True,
         required=C.COMPARE, repeats=C.COMPARE,
         help={
         C.QUESTIONS: f"Privacy budget: {SCALE}. This or --share is required.",
         C.COMPARE: _SEVERAL,
     }),
-    CommandOption("delta", _NUMBER, PRIVACY, settable=True,
+    CommandOption("delta", NUMBER, PRIVACY, settable=True,
         repeats=C.COMPARE,
         help={
         C.TOP_K | C.HITTING_SET: f"{_DELTA} It may be omitted with public items.",
@@ -481,50 +350,50 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.ASSOCIATE: f"{_DELTA} It or --share is required.",
         C.COMPARE: f"{_SEVERAL} It may be omitted with public items.",
     }),
-    CommandOption("share", _PART, PRIVACY, settable=True, goes_with="budget",
+    CommandOption("share", PART, PRIVACY, settable=True, goes_with="budget",
         not_with=dict.fromkeys(("epsilon", "delta"), "a share of the budget says how much of both"),
         help={
         C.QUESTIONS: "With --budget, in place of --epsilon and --delta: the part of the total that "
             "this may take, such as 1/52. Exactly 52 questions with that share fit into the total.",
     }),
-    CommandOption("sensitivity", _NUMBER, PRIVACY, less_private=True, required=C.SCORES, help={
+    CommandOption("sensitivity", NUMBER, PRIVACY, less_private=True, required=C.SCORES, help={
         C.SCORES: "Your promise: the most by which one user, added or removed, can move any score. "
             "It cannot be checked. It must hold for the numbers as they stand in the file.",
     }),
-    CommandOption("direction", _DIRECTION, PRIVACY, less_private=True, required=C.SCORES, help={
+    CommandOption("direction", DIRECTION, PRIVACY, less_private=True, required=C.SCORES, help={
         C.SCORES: "Your promise: one, if one user moves all scores the same way, as when amounts "
             "of 0 or more are added up; any, if not, or if you do not know.",
     }),
-    CommandOption("missing", _NUMBER, PRIVACY, settable=True, required=C.SCORES, help={
+    CommandOption("missing", NUMBER, PRIVACY, settable=True, required=C.SCORES, help={
         C.SCORES: "The score of a public item without a row, or without a number, such as 0 for "
             "sums. The promises must hold for it, too.",
     }),
-    CommandOption("cases", _WHOLE, PRIVACY, less_private=True, help={
+    CommandOption("cases", WHOLE, PRIVACY, less_private=True, help={
         C.ASSOCIATE: f"{_SIZES} how many users are cases. Do not count them in the table for it. "
             "By default, they are counted with noise.",
     }),
-    CommandOption("controls", _WHOLE, PRIVACY, less_private=True, help={
+    CommandOption("controls", WHOLE, PRIVACY, less_private=True, help={
         C.ASSOCIATE: f"{_SIZES} how many users are controls.",
     }),
-    CommandOption("size_error", _WHOLE, PRIVACY, less_private=True, help={
+    CommandOption("size_error", WHOLE, PRIVACY, less_private=True, help={
         C.ASSOCIATE: "By how many users each of --cases and --controls may be off at most. If one "
             "is further off, items may be named that have nothing to do with the label.",
     }),
-    CommandOption("bottom", _FLAG, help={
+    CommandOption("bottom", FLAG, help={
         C.SCORES: "The items with the smallest scores, instead of the largest.",
     }),
-    CommandOption("noisy_scores", _FLAG, PRIVACY, settable=True, help={
+    CommandOption("noisy_scores", FLAG, PRIVACY, settable=True, help={
         C.SCORES: "Give the score of each item, with noise and an interval. That takes 0.15 of the "
             "budget, so that the list is less accurate.",
     }),
-    CommandOption("users", _WHOLE, PRIVACY, settable=True, help={
+    CommandOption("users", WHOLE, PRIVACY, settable=True, help={
         C.USER_COUNTS: "How many users there are, if everybody may know that: for --share-of-users "
             "stated, and to warn of a --delta above 1 / N. Do not count them in the table for it.",
         C.TOP_K | C.ROWS | C.SCORES | C.ASSOCIATE: "About how many users there are, if everybody "
             "may know that: a --delta above 1 / N is warned of. Do not count them in the table for "
             "it.",
     }),
-    CommandOption("max_items_per_user", _WHOLE, PRIVACY, settable=True, repeats=C.COMPARE,
+    CommandOption("max_items_per_user", WHOLE, PRIVACY, settable=True, repeats=C.COMPARE,
         not_with=_NOT_OF_A_STORE, help={
         C.TOP_K: f"{_ITEM_BOUND} By default 100. Choose N without looking at the data. With "
             "--count: your promise that no user is in more than N counts. With --public-items: "
@@ -535,11 +404,11 @@ OPTIONS: tuple[CommandOption, ...] = (
             "with --public-items.",
         C.COMPARE: f"{_SEVERAL} By default 100. Not with public items.",
     }),
-    CommandOption("max_comparisons_per_user", _WHOLE, PRIVACY, settable=True, help={
+    CommandOption("max_comparisons_per_user", WHOLE, PRIVACY, settable=True, help={
         C.RANK: "At most N comparisons of each user count; of a user with more, N are picked at "
             "random. Required with --user. Choose N without looking at the data.",
     }),
-    CommandOption("public_items", _PATH, PRIVACY, settable=True,
+    CommandOption("public_items", PATH, PRIVACY, settable=True,
         required=C.USER_COUNTS | C.ASSOCIATE, not_with=_NOT_OF_A_STORE, help={
         C.ASSOCIATE: f"{_KNOWN}, in a column named as in the table: all items that you ask about. "
             "Do not leave any out after looking at the data.",
@@ -550,12 +419,12 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.DOMAIN: "",
         C.RANK | C.SCORES: f"{_KNOWN}. This or --public-items-in-table is required.",
     }),
-    CommandOption("known_items", _PATH, PRIVACY, settable=True, goes_with="user", help={
+    CommandOption("known_items", PATH, PRIVACY, settable=True, goes_with="user", help={
         C.TOP_K | C.DOMAIN | C.HITTING_SET: "A file with those of the private items that everybody "
             "knows: an earlier release, saved as .json, or a list as --public-items takes. They "
             "are named with fewer users; others may be discovered beside them.",
     }),
-    CommandOption("public_items_in_table", _FLAG, PRIVACY, less_private=True,
+    CommandOption("public_items_in_table", FLAG, PRIVACY, less_private=True,
         not_with=_NOT_OF_A_STORE | {
             "public_items": "what everybody knows is in a file of its own or in the table",
         }, help={
@@ -563,7 +432,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.RANK: "Everybody knows which items the table compares.",
         C.SCORES: "Everybody knows which items the table has.",
     }),
-    CommandOption("by", _COLUMN, settable=True, repeats=C.TOP_K | C.ROWS,
+    CommandOption("by", COLUMN, settable=True, repeats=C.TOP_K | C.ROWS,
         not_with={"store": "its index has one order, of all items"},
         otherwise="omit it, or give the table as a file", help={
         C.TOP_K | C.DOMAIN | C.HITTING_SET: "Items of each group: the column of groups. Repeat it "
@@ -571,12 +440,12 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.USER_COUNTS: "Counts in each group: the column of groups. Repeat it if several make up a "
             "group. It goes with --public-groups.",
     }),
-    CommandOption("of", _WHOLE, settable=True, not_with=_NOT_OF_A_STORE | _TOGETHER, help={
+    CommandOption("of", WHOLE, settable=True, not_with=_NOT_OF_A_STORE | _TOGETHER, help={
         C.TOP_K: "2 for the k pairs of items that most users hold together, 3 for triples. Of a "
             "user who holds more than 64 items (24 for triples), or --max-items-per-user, so many "
             "are picked at random, and all their pairs count.",
     }),
-    CommandOption("max_groups_per_user", _WHOLE, PRIVACY, settable=True, goes_with="by", help={
+    CommandOption("max_groups_per_user", WHOLE, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: at most N groups of each user count; of a user in more, N are picked "
             "at random. By default 1. Choose N without looking at the data. With --count: your "
             "promise that no user is in more than N groups.",
@@ -587,14 +456,14 @@ OPTIONS: tuple[CommandOption, ...] = (
             "picked at random, and then counts are too small. By default 1. A larger N adds noise. "
             "Choose N without looking at the data.",
     }),
-    CommandOption("group_items", _GROUP_ITEMS, PRIVACY, settable=True, goes_with="by", not_with={
+    CommandOption("group_items", GROUP_ITEMS, PRIVACY, settable=True, goes_with="by", not_with={
             "count": "a histogram is answered group by group anyway",
         }, help={
         C.TOP_K: "With --by: own, if everybody knows that each item belongs to one group alone, "
             "such as the restaurants of cities; then less is missing, and a user counts in any "
             "number of groups. By default shared. Privacy holds either way.",
     }),
-    CommandOption("public_groups", _PATH, PRIVACY, settable=True, goes_with="by", help={
+    CommandOption("public_groups", PATH, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: a file with the groups that everybody knows, in a column named as in "
             "the table. Others are dropped. With --count, every public item is possible in every "
             "public group.",
@@ -603,35 +472,35 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.USER_COUNTS: "With --by: a file with the groups that everybody knows, in a column named "
             "as in the table. All are printed; others are dropped.",
     }),
-    CommandOption("store", _TEXT, STORE, settable=True, metavar="URL", help={
+    CommandOption("store", TEXT, STORE, settable=True, metavar="URL", help={
         C.TOP_K: "Instead of FILE, a database, of which only a few counts are read, by an index: "
             "sqlite:///items.db or postgresql://user@host/database. The items are public. Put a "
             "password in PGPASSWORD or a password file.",
     }),
-    CommandOption("table", _TEXT, {C.TOP_K: STORE}, settable=True, metavar="TABLE", help={
+    CommandOption("table", TEXT, {C.TOP_K: STORE}, settable=True, metavar="TABLE", help={
         C.TOP_K: "With --store, or with a URL in place of FILE: the table.",
         C.ROWS | C.SCORES | C.ASSOCIATE | C.SERIES_NEXT: "With a URL in place of FILE: the table.",
     }),
-    CommandOption("pull", _FLAG, ANSWER, not_with=_NOT_OF_A_STORE,
+    CommandOption("pull", FLAG, ANSWER, not_with=_NOT_OF_A_STORE,
         help={
         C.TOP_K | C.ROWS: "With a URL in place of FILE: fetch the rows and add them up here. By "
             "default the database adds up, and only sums over all users come here, and the items "
             "that are named; DuckDB's rows are added up here where memory holds them.",
         C.ASSOCIATE | C.SERIES_NEXT: "Required with a URL in place of FILE: the rows are fetched.",
     }),
-    CommandOption("push", _FLAG, ANSWER,
+    CommandOption("push", FLAG, ANSWER,
         not_with=_NOT_OF_A_STORE | {"pull": "rows are added up here, or by the database"},
         help={
         C.TOP_K | C.ROWS: "With a URL in place of FILE: let the database add up, whichever it is.",
     }),
-    CommandOption("show_accesses", _FLAG, STORE, less_private=True, goes_with="store",
+    CommandOption("show_accesses", FLAG, STORE, less_private=True, goes_with="store",
         not_with={
             "dry_run": "nothing is read then, and how much would be read depends on the data",
         }, help={
         C.TOP_K: "With --store: say on standard error how many counts were read. Keep it to "
             "yourself: it depends on private data.",
     }),
-    CommandOption("noisy_counts", _FLAG, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("noisy_counts", FLAG, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K: "Say of each item how many users hold it, with noise and an interval. That takes "
             "0.15 of the budget, so that the list is less accurate. With --by, rows of users have "
             "clipped counts anyway, for nothing and without an interval: this changes nothing "
@@ -641,31 +510,31 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.HITTING_SET: "Say of each item, and of all together, how many users they reach, with "
             "noise and an interval. That takes 0.1 of the budget.",
     }),
-    CommandOption("min_users", _WHOLE, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("min_users", WHOLE, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.DOMAIN: "Only items that at least about N users hold: one that fewer hold is "
             "named in at most 1 of 100 cases. It takes 0.4 of the budget, for noisy counts. "
             "--dry-run says from how many users on an item is left out as rarely.",
     }),
-    CommandOption("others", _FLAG, PRIVACY, settable=True,
+    CommandOption("others", FLAG, PRIVACY, settable=True,
         not_with=_NOT_OF_A_STORE | _KNOWN_OR_GROUPED, help={
         C.TOP_K | C.DOMAIN: "Say, with noise and intervals, how many users hold none of the named "
             "items, and which share of all pairs of a user and an item the list covers. That takes "
             "0.05 of the budget. It is printed below the list, and in JSON, not in CSV.",
     }),
-    CommandOption("share_of_users", _SHARES, PRIVACY, settable=True, help={
+    CommandOption("share_of_users", SHARES, PRIVACY, settable=True, help={
         C.USER_COUNTS: "Give each count also as a share of users, with an interval. counted: of "
             "all users in the table, or with --by in the group; their number is counted with "
             "noise, too. stated: of the number that you give as --users.",
     }),
-    CommandOption("unordered", _FLAG, PRIVACY, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("unordered", FLAG, PRIVACY, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K: "The top k as a set, sorted by name and without ranks. Its items are all right "
             "more often. It goes with public items.",
     }),
-    CommandOption("count_share", _NUMBER, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("count_share", NUMBER, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.DOMAIN | C.HITTING_SET: "For experts: as --noisy-counts, for another share of "
             "the budget.",
     }),
-    CommandOption("mechanism", _MECHANISM, PRIVACY, settable=True, repeats=C.COMPARE, help={
+    CommandOption("mechanism", MECHANISM, PRIVACY, settable=True, repeats=C.COMPARE, help={
         C.TOP_K: "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
             "limited-domain (the default with --count), adaptive-gaussian-peeling (the default "
             "with --amount); for public items joint-or-peel (the default), set-or-peel (the "
@@ -686,105 +555,105 @@ OPTIONS: tuple[CommandOption, ...] = (
             "peeling, one-shot-exponential, one-shot-laplace, gamma.",
         C.COMPARE: f"{_SEVERAL} By default all that answer the question.",
     }),
-    CommandOption("contraction", _NUMBER, PRIVACY, less_private=True, help={
+    CommandOption("contraction", NUMBER, PRIVACY, less_private=True, help={
         C.RANK: "For experts, with spectral-ranking: only tables whose random walk has at most "
             "this ergodicity coefficient are protected. Not needed where all pairs were compared.",
     }),
-    CommandOption("degree", _WHOLE, PRIVACY, less_private=True, help={
+    CommandOption("degree", WHOLE, PRIVACY, less_private=True, help={
         C.RANK: "For spectral-ranking: the most other items that any one item was compared with.",
     }),
     # How it is read
-    CommandOption("config", _TEXT, metavar="FILE", eager=True, help={
+    CommandOption("config", TEXT, metavar="FILE", eager=True, help={
         C.QUESTIONS: "Take what is not typed from this file. By default from shortlist.toml, of "
             "this folder or the nearest one above it.",
     }),
-    CommandOption("no_config", _FLAG, eager=True, help={
+    CommandOption("no_config", FLAG, eager=True, help={
         C.QUESTIONS: "Take nothing from any file.",
     }),
-    CommandOption("separator", _SEPARATOR, settable=True, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("separator", SEPARATOR, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.LISTS | C.COMPARE: "The character between fields of CSV and text files, such as "
             r"';', or \t for a tab. By default the first line tells.",
     }),
-    CommandOption("encoding", _TEXT, settable=True, not_with=_NOT_OF_A_STORE, help={
+    CommandOption("encoding", TEXT, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.LISTS | C.COMPARE: "The encoding of text files that are not in UTF-8, such as "
             "latin1 or utf-16.",
     }),
-    CommandOption("input_format", _choice(("csv", "tsv", "ndjson", "parquet"), "FORMAT"), help={
+    CommandOption("input_format", choice(("csv", "tsv", "ndjson", "parquet"), "FORMAT"), help={
         C.LISTS | C.COMPARE: "The format of standard input: csv (the default), tsv, ndjson or "
             "parquet.",
     }),
-    CommandOption("option", _TEXT, PRIVACY, settable=True,
+    CommandOption("option", TEXT, PRIVACY, settable=True,
         metavar="NAME=VALUE", repeats=C.QUESTIONS, help={
         C.QUESTIONS: "With --mechanism: an option of that mechanism's own, as in accounting=zcdp. "
             "Repeat it for several.",
     }),
     # What is charged
-    CommandOption("budget", _PATH, PRIVACY, settable=True, metavar="BUDGET", help={
+    CommandOption("budget", PATH, PRIVACY, settable=True, metavar="BUDGET", help={
         C.QUESTIONS: "Charge the answer to this budget before anything is read, and refuse what "
             "would overspend it: a file made by shortlist budget create, or postgresql://…",
     }),
-    CommandOption("reuse", _FLAG, PRIVACY, goes_with="budget", help={
+    CommandOption("reuse", FLAG, PRIVACY, goes_with="budget", help={
         C.QUESTIONS: "With --budget: if the same was answered before, of the same --as-of, print "
             "that answer again, for nothing. If the data changed since, refuse. Of a table in "
             "PostgreSQL a change does not show, so that --as-of is needed.",
     }),
-    CommandOption("reuse_changed", _FLAG, PRIVACY, goes_with="budget", help={
+    CommandOption("reuse_changed", FLAG, PRIVACY, goes_with="budget", help={
         C.QUESTIONS: "The same as --reuse; but print that answer even if the data changed since.",
     }),
-    CommandOption("who", _TEXT, PRIVACY, settable=True, goes_with="budget", help={
+    CommandOption("who", TEXT, PRIVACY, settable=True, goes_with="budget", help={
         C.QUESTIONS: "With --budget: who asks. By default, you as the system knows you.",
     }),
     # What the answer is of
-    CommandOption("dataset", _TEXT, ABOUT, settable=True, help={
+    CommandOption("dataset", TEXT, ABOUT, settable=True, help={
         C.QUESTIONS: "What the data set is called. Every form of the answer shows it, but for CSV. "
             "With --budget: as the budget calls it, which is the default.",
     }),
-    CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", help={
+    CommandOption("as_of", TEXT, ABOUT, metavar="DATE", help={
         C.QUESTIONS: "The date of the rows, such as 2026-11-22, or any words. The answer shows "
             "it.",
     }),
-    CommandOption("title", _TEXT, ABOUT, settable=True, metavar="TEXT", help={
+    CommandOption("title", TEXT, ABOUT, settable=True, metavar="TEXT", help={
         C.LISTS: "What the list is called. The answer shows it.",
     }),
-    CommandOption("note", _TEXT, ABOUT, settable=True, metavar="TEXT", help={
+    CommandOption("note", TEXT, ABOUT, settable=True, metavar="TEXT", help={
         C.LISTS: "A remark for those who read the list. The answer shows it.",
     }),
     # What is printed and saved
-    CommandOption("output", _PATH, ANSWER, help={
+    CommandOption("output", PATH, ANSWER, help={
         C.LISTS: "Save the answer too, as .json or .parquet (all of it), .md (with the "
             "guarantee) or .csv (without it). With -, save nothing, and print the whole answer. In "
             "the name {dataset}, {as_of} and {title} stand for what was given, as in "
             "'top-{as_of}.csv'; the data set may be that of the budget.",
     }),
-    CommandOption("report", _PATH, ANSWER, help={
+    CommandOption("report", PATH, ANSWER, help={
         C.LISTS: "Write a page for people too, as .html: the list with its noise, whom it "
             "protects, what the numbers mean, and how to check it. One file, which loads nothing. "
             "Its name may have {dataset}, {as_of} and {title}, as that of --output.",
     }),
-    CommandOption("since", _PATH, ANSWER, goes_with="report", help={
+    CommandOption("since", PATH, ANSWER, goes_with="report", help={
         C.QUESTIONS & ~(C.USER_COUNTS | C.ASSOCIATE): "With --report: an earlier answer to the "
             "same question, saved as .json or .parquet. The page says what is new, gone or moved "
             "since.",
     }),
-    CommandOption("overwrite", _FLAG, ANSWER, help={
+    CommandOption("overwrite", FLAG, ANSWER, help={
         C.LISTS: "Let --output and --report replace a file.",
     }),
-    CommandOption("form", _choice(list(Form), made=Form), ANSWER, settable=True,
+    CommandOption("form", choice(list(Form), made=Form), ANSWER, settable=True,
         typed="--format", help={
         C.LISTS | C.DIFF: "Print it as table (the default), csv (without the guarantee), json "
             "or markdown.",
     }),
-    CommandOption("quick", _FLAG, ANSWER, help={
+    CommandOption("quick", FLAG, ANSWER, help={
         C.AUDIT: "Few parameters and small inputs: a minute or two for all mechanisms.",
     }),
-    CommandOption("statistical", _FLAG, ANSWER, help={
+    CommandOption("statistical", FLAG, ANSWER, help={
         C.AUDIT: "Check samples of the code's output rather than its exact output laws.",
     }),
-    CommandOption("as_json", _FLAG, ANSWER, typed="--json", help={
+    CommandOption("as_json", FLAG, ANSWER, typed="--json", help={
         C.LISTS | C.DIFF: "The same as --format json.",
         C.AUDIT: "Print JSON.",
     }),
-    CommandOption("dry_run", _FLAG, ANSWER, help={
+    CommandOption("dry_run", FLAG, ANSWER, help={
         C.QUESTIONS: "Only say what the answer would cost, how large the noise is, and what an "
             "item needs to be named, and whether it could be asked now. No row is read and "
             "nothing is spent.",
@@ -793,113 +662,113 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.SERIES_NEXT: "Only say which run it would be, what an item needs to be named, and "
             "whether it could be made now. No row is read and nothing is written.",
     }),
-    CommandOption("runs", _WHOLE, ANSWER, default=10, help={
+    CommandOption("runs", WHOLE, ANSWER, default=10, help={
         C.COMPARE: "How often each mechanism answers.",
     }),
-    CommandOption("as_csv", _FLAG, ANSWER, typed="--csv", help={
+    CommandOption("as_csv", FLAG, ANSWER, typed="--csv", help={
         C.COMPARE: "Print CSV, with all digits.",
     }),
     # Tests
-    CommandOption("seed", _WHOLE, TESTS, less_private=True, help={
+    CommandOption("seed", WHOLE, TESTS, less_private=True, help={
         C.QUESTIONS: "Draw the noise from a seed: the same answer each time, and no privacy at "
             "all.",
     }),
-    CommandOption("not_private", _FLAG, {C.QUESTIONS: TESTS, C.COMPARE: PRIVACY}, less_private=True,
+    CommandOption("not_private", FLAG, {C.QUESTIONS: TESTS, C.COMPARE: PRIVACY}, less_private=True,
         help={
         C.QUESTIONS: "Required with --seed.",
         C.COMPARE: "Required: this looks at the rows without noise.",
     }),
     # Budgets
-    CommandOption("place", _PATH, typed="BUDGET", required=C.CREATE, help={
+    CommandOption("place", PATH, typed="BUDGET", required=C.CREATE, help={
         C.CREATE: "A file, or postgresql://user@host/database for many machines.",
         C.KNOWN_BUDGET: "A file, or postgresql://user@host/database. By default that of "
             "shortlist.toml.",
     }),
-    CommandOption("epsilon", _NUMBER, PRIVACY, required=C.CREATE, help={C.CREATE: "Of the total."}),
-    CommandOption("delta", _NUMBER, PRIVACY, default=0.0, help={
+    CommandOption("epsilon", NUMBER, PRIVACY, required=C.CREATE, help={C.CREATE: "Of the total."}),
+    CommandOption("delta", NUMBER, PRIVACY, default=0.0, help={
         C.CREATE: "Of the total, far below one over the number of users. By default 0: then only "
             "questions that need none can be charged.",
     }),
-    CommandOption("protects", _TEXT, PRIVACY, metavar="COLUMN", help={
+    CommandOption("protects", TEXT, PRIVACY, metavar="COLUMN", help={
         C.CREATE: 'Who is protected: the column of users; or "comparison", for rankings without '
             "one. Required without --continues.",
     }),
-    CommandOption("dataset", _TEXT, PRIVACY, help={
+    CommandOption("dataset", TEXT, PRIVACY, help={
         C.CREATE: "What you call the data set. Required without --continues.",
     }),
-    CommandOption("dataset", _TEXT, help={
+    CommandOption("dataset", TEXT, help={
         C.KNOWN_BUDGET: "The data set, where a database has several budgets.",
     }),
-    CommandOption("accounting", _TEXT, PRIVACY, help={
+    CommandOption("accounting", TEXT, PRIVACY, help={
         C.CREATE: "zcdp (the default with a delta), by which many questions cost far less; basic, "
             "which adds up epsilons and deltas; or pure (the default without a delta).",
     }),
-    CommandOption("adjacency", _TEXT, PRIVACY, metavar="TEXT", help={
+    CommandOption("adjacency", TEXT, PRIVACY, metavar="TEXT", help={
         C.CREATE: 'Which tables are neighbours. By default "add or remove one user".',
     }),
-    CommandOption("lost_share", _NUMBER, PRIVACY, help={
+    CommandOption("lost_share", NUMBER, PRIVACY, help={
         C.CREATE: "For experts: in zcdp, the share of delta that pays for thresholds. The rest "
             "gives rho. By default 0.75.",
     }),
-    CommandOption("per", _ALLOWANCE, PRIVACY, help={
+    CommandOption("per", ALLOWANCE, PRIVACY, help={
         C.CREATE: "An allowance, such as month 1/12: in one day, week, month or year of the "
             "calendar in UTC, no more than that part of the total may be spent.",
     }),
-    CommandOption("continues", _PATH, PRIVACY, metavar="BUDGET", help={
+    CommandOption("continues", PATH, PRIVACY, metavar="BUDGET", help={
         C.CREATE: "With --reason: a budget that this one continues. It is closed. This one states "
             "both totals. What was promised by the old one holds.",
     }),
-    CommandOption("reason", _TEXT, PRIVACY, metavar="TEXT", help={
+    CommandOption("reason", TEXT, PRIVACY, metavar="TEXT", help={
         C.CREATE: "With --continues: why another total is needed. Both ledgers keep it.",
     }),
-    CommandOption("who", _TEXT, help={
+    CommandOption("who", TEXT, help={
         C.CREATE: "Who creates it. By default, you as the system knows you.",
     }),
-    CommandOption("form", _choice(list(BudgetForm), made=BudgetForm), ANSWER, typed="--format",
+    CommandOption("form", choice(list(BudgetForm), made=BudgetForm), ANSWER, typed="--format",
         default=BudgetForm.CSV, help={
         C.EXPORT: "csv (the default), one line a charge; or json, with all that is hashed.",
     }),
-    CommandOption("questions", _WHOLE, required=C.PLAN, help={
+    CommandOption("questions", WHOLE, required=C.PLAN, help={
         C.PLAN: "How many are to fit, such as 52 for a list every week.",
     }),
-    CommandOption("known", _TEXT, metavar="HASH", help={
+    CommandOption("known", TEXT, metavar="HASH", help={
         C.VERIFY: "The hash that this command printed before: it must still be there.",
     }),
     # Series
-    CommandOption("periods", _WHOLE, required=C.SERIES_CREATE | C.SERIES_PROLONG, help={
+    CommandOption("periods", WHOLE, required=C.SERIES_CREATE | C.SERIES_PROLONG, help={
         C.SERIES_PROLONG: "How many more lists there may be.",
         C.SERIES_CREATE: "How many lists there may be, such as 52 for one in each week of a year.",
     }),
-    CommandOption("kind", _KIND_OF_SERIES, default=ListsOf.SO_FAR, help={
+    CommandOption("kind", KIND_OF_SERIES, default=ListsOf.SO_FAR, help={
         C.SERIES_CREATE: "What each list holds: so-far (the default), all items named by then; or "
             "period, items of its own period, for which you give only that period's rows.",
     }),
-    CommandOption("user", _TEXT, metavar="COLUMN", required=C.SERIES_CREATE, help={
+    CommandOption("user", TEXT, metavar="COLUMN", required=C.SERIES_CREATE, help={
         C.SERIES_CREATE: "The users, who are protected.",
     }),
-    CommandOption("item", _TEXT, metavar="COLUMN", required=C.SERIES_CREATE,
+    CommandOption("item", TEXT, metavar="COLUMN", required=C.SERIES_CREATE,
         repeats=C.SERIES_CREATE, help={
         C.SERIES_CREATE: "The items. Repeat it if several columns make up an item.",
     }),
-    CommandOption("epsilon", _NUMBER, PRIVACY, help={
+    CommandOption("epsilon", NUMBER, PRIVACY, help={
         C.SERIES_CREATE: f"Of all lists together: {SCALE}. This or --share is required.",
     }),
-    CommandOption("delta", _NUMBER, PRIVACY, default=0.0, help={
+    CommandOption("delta", NUMBER, PRIVACY, default=0.0, help={
         C.SERIES_CREATE: f"Of all lists together. {_DELTA}",
     }),
-    CommandOption("share", _PART, PRIVACY, help={
+    CommandOption("share", PART, PRIVACY, help={
         C.SERIES_CREATE: "In place of --epsilon and --delta: the part of the budget that all lists "
             "together may take, such as 1/2.",
     }),
-    CommandOption("max_items_per_user", _WHOLE, PRIVACY, default=100, help={
+    CommandOption("max_items_per_user", WHOLE, PRIVACY, default=100, help={
         C.SERIES_CREATE: "At most N items of each user count before they are named, in all runs "
             "together; with --kind period, in each run. Choose N without looking at the data.",
     }),
-    CommandOption("users", _WHOLE, PRIVACY, help={
+    CommandOption("users", WHOLE, PRIVACY, help={
         C.SERIES_CREATE: "About how many users there are, if everybody may know that: a --delta "
             "above 1 / N is warned of.",
     }),
-    CommandOption("budget", _PATH, PRIVACY, metavar="BUDGET",
+    CommandOption("budget", PATH, PRIVACY, metavar="BUDGET",
         required=C.SERIES_CREATE | C.SERIES_RECOVER, help={
         C.SERIES_CREATE: "The budget that pays at once for all lists, and keeps them: a file made "
             "by shortlist budget create, or postgresql://…",
@@ -907,40 +776,40 @@ OPTIONS: tuple[CommandOption, ...] = (
             "was moved.",
         C.SERIES_RECOVER: "The budget that has paid for it.",
     }),
-    CommandOption("ids", _TEXT, typed="ID", required=C.SERIES_FORGET, repeats=C.SERIES_FORGET,
+    CommandOption("ids", TEXT, typed="ID", required=C.SERIES_FORGET, repeats=C.SERIES_FORGET,
         help={C.SERIES_FORGET: "A user, as the column of users has it."}),
-    CommandOption("charge", _WHOLE, PRIVACY, help={
+    CommandOption("charge", WHOLE, PRIVACY, help={
         C.SERIES_RECOVER: "Which charge of the budget has paid for this series. Needed only if it "
             "has paid for several, and there is no older file.",
     }),
-    CommandOption("who", _TEXT, PRIVACY, help={
+    CommandOption("who", TEXT, PRIVACY, help={
         C.SERIES_CREATE | C.SERIES_NEXT | C.SERIES_RECOVER | C.SERIES_CLOSE | C.SERIES_PROLONG:
             "Who asks, for the budget. By default, you as the system knows you.",
     }),
-    CommandOption("as_of", _TEXT, ABOUT, metavar="DATE", required=C.SERIES_NEXT, help={
+    CommandOption("as_of", TEXT, ABOUT, metavar="DATE", required=C.SERIES_NEXT, help={
         C.SERIES_NEXT: "The date of the rows, such as 2026-W47; the list is known by it. If you "
             "ask for it again, the same list is printed, and nothing is read.",
         C.SERIES_SHOW: "Print the list of this date instead.",
     }),
-    CommandOption("earlier", _TEXT, ABOUT, typed="--since", metavar="DATE", help={
+    CommandOption("earlier", TEXT, ABOUT, typed="--since", metavar="DATE", help={
         C.SERIES_SHOW: "With --as-of: print what is new, gone or moved since the list of DATE.",
     }),
     # Other commands
-    CommandOption("mechanism", _MECHANISM, typed="MECHANISM", help={
+    CommandOption("mechanism", MECHANISM, typed="MECHANISM", help={
         C.AUDIT: "A mechanism, such as peeling. By default all.",
     }),
-    CommandOption("before", _PATH, typed="LAST", required=C.DIFF, help={
+    CommandOption("before", PATH, typed="LAST", required=C.DIFF, help={
         C.DIFF: "The earlier answer, saved as .json or .parquet.",
     }),
-    CommandOption("now", _PATH, typed="THIS", required=C.DIFF, help={
+    CommandOption("now", PATH, typed="THIS", required=C.DIFF, help={
         C.DIFF: "The later one, of the same question about the same data set.",
     }),
-    CommandOption("shell", _choice(SHELLS, "SHELL"), typed="SHELL", required=C.COMPLETION, help={
+    CommandOption("shell", choice(SHELLS, "SHELL"), typed="SHELL", required=C.COMPLETION, help={
         C.COMPLETION: f"The shell: {', '.join(SHELLS[:-1])} or {SHELLS[-1]}.",
     }),
     CommandOption("names", ValueKind("COMMAND", str, complete=commands), typed="COMMAND",
         repeats=C.HELP, help={C.HELP: "A command, such as top-k."}),
-    CommandOption("every", _FLAG, typed="--all", help={C.HELP: "Print that of all commands."}),
+    CommandOption("every", FLAG, typed="--all", help={C.HELP: "Print that of all commands."}),
 )
 # fmt: on
 """A name has several rows where it is another thing to other commands."""

@@ -8,10 +8,11 @@ import typer
 
 import shortlist
 from shortlist.cli._budgets import print_shown
-from shortlist.cli._options import Commands, ListsOf
+from shortlist.cli._options import Commands
 from shortlist.cli._progress_line import showing_progress
 from shortlist.cli._shell import SHELL
 from shortlist.cli._typer_commands import add_to, examples, group_of_commands
+from shortlist.cli._values import ListsOf
 from shortlist.cli.failure import warn
 from shortlist.cli.limited_memory import prepare
 from shortlist.cli.request import request_for_series

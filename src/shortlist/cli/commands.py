@@ -12,14 +12,16 @@ import typer
 
 import shortlist
 from shortlist.cli._budgets import budget
-from shortlist.cli._options import Commands, Form
+from shortlist.cli._options import Commands
 from shortlist.cli._progress_line import showing_progress
+from shortlist.cli._questions import QUESTIONS
 from shortlist.cli._series import series
 from shortlist.cli._typer_commands import add_to, examples, group_of_commands, with_options
+from shortlist.cli._values import Form
 from shortlist.cli.completing import script
 from shortlist.cli.failure import releasing_nothing, warn
 from shortlist.cli.limited_memory import prepare
-from shortlist.cli.request import QUESTIONS, Request
+from shortlist.cli.request import Request
 from shortlist.errors import InputError, nearest, shown
 from shortlist.runtime.phases import phase
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shortlist.cli._options import Form
 from shortlist.cli._progress_line import showing_progress
 from shortlist.cli._shell import SHELL
+from shortlist.cli._values import Form
 from shortlist.cli.failure import discard_output, warn
 from shortlist.cli.limited_memory import prepare
 from shortlist.errors import (

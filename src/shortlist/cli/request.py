@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,8 +11,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import shortlist
-from shortlist.cli._options import OPTIONS, Commands, Form
+from shortlist.cli._options import OPTIONS, Commands
+from shortlist.cli._questions import QUESTIONS, RUN_OF_SERIES, TableQuestion
 from shortlist.cli._shell import SHELL
+from shortlist.cli._values import Form
 from shortlist.errors import InputError, Words, named, reference
 
 if TYPE_CHECKING:
@@ -21,31 +23,8 @@ if TYPE_CHECKING:
     from shortlist.draws.random_bits import Bits
     from shortlist.mechanisms import Mechanism
     from shortlist.plan import Plan, Reuse
-    from shortlist.questions import Question
     from shortlist.release import Release
-    from shortlist.sources.pairs import Pairs
     from shortlist.sources.source import Source
-
-
-@dataclass(frozen=True)
-class TableQuestion:
-    """A question as a command.
-
-    Attributes:
-        command: Which it is.
-        about: Its help.
-        examples: Lines that can be typed, with an empty one between two.
-        asked: The question as a value, from what was given.
-        source: Opens what is asked, as far as its schema.
-        require: Refuses the lack of what the source needs.
-    """
-
-    command: Commands
-    about: str
-    examples: str
-    asked: Callable[[SimpleNamespace], Question]
-    source: Callable[[Request], Source]
-    require: Callable[[SimpleNamespace], None]
 
 
 @dataclass(frozen=True)
@@ -385,7 +364,7 @@ def request_for_series(columns: Sequence[str], given: dict[str, Any]) -> Request
     user, *item = columns
     unset = {option.name: False if option.is_flag else None for option in OPTIONS}
     known = {"user": user, "item": item, "budget": None}
-    return Request(_RUN_OF_SERIES, SimpleNamespace(**(unset | given | known)))
+    return Request(RUN_OF_SERIES, SimpleNamespace(**(unset | given | known)))
 
 
 _PRICES = ("share",), ("epsilon", "delta")
@@ -411,320 +390,3 @@ def one_form(form: Form | None, *, as_json: bool) -> Form:
 
 def _is_given(value: object) -> bool:
     return value is not None and value is not False and value != []
-
-
-# The sources
-
-_WRITTEN = ("separator", "encoding")
-
-
-def _table(request: Request) -> Source:
-    """Of the three that hold items, the one that the options name."""
-    if request.given.store is not None:
-        return _store(request)
-    return _counts(request) if request.given.user is None else _rows(request)
-
-
-def _store(request: Request) -> Source:
-    given = request.given
-    own = request.taken("table", "count", "users")
-    return shortlist.store(given.store, item=given.item[0], **own)
-
-
-def _rows(request: Request) -> Source:
-    given = request.given
-    lists, spent = ("public_items", "known_items"), ("amount", "cap")
-    own = request.taken("user", "max_items_per_user", *lists, *spent, "table", "users", *_WRITTEN)
-    own |= {"where": _where(given), "pull": _pull(given)}
-    return _in_groups(shortlist.pairs(request.data(), item=_columns(given.item), **own), given)
-
-
-def _in_groups(rows: Pairs, given: SimpleNamespace) -> Source:
-    """The rows, in groups where columns of groups are named."""
-    if given.of not in (None, 1):
-        return rows.together(given.of)
-    if not given.by:
-        return rows
-    most = 1 if given.max_groups_per_user is None else given.max_groups_per_user
-    kind = shortlist.GroupItems(given.group_items or "shared")
-    return rows.grouped(
-        given.by,
-        max_groups_per_user=most,
-        group_items=kind,
-        public_groups=given.public_groups,
-    )
-
-
-def _listed_rows(request: Request) -> Source:
-    """Rows of which a list of items counts, that may be an earlier release."""
-    given = request.given
-    own = request.taken("user", "table", "users", *_WRITTEN)
-    own |= {"where": _where(given), "pull": _pull(given)}
-    rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
-    try:
-        listed = rows.of_items(given.public_items)
-    except InputError as error:
-        raise error.renamed("items", "public_items") from None
-    return _in_groups(listed, given)
-
-
-def _where(given: SimpleNamespace) -> list[str] | None:
-    """The conditions on the rows that count: one that was written, and a span of days."""
-    written = [] if given.where is None else [given.where]
-    if given.time is None:
-        return written or None
-    return [*written, shortlist.days(given.time, given.first_day, given.last_day)]
-
-
-def _pull(given: SimpleNamespace) -> bool | None:
-    """Where the rows of a table in an engine are added up, as a source takes it."""
-    return True if given.pull else False if given.push else None
-
-
-def _counts(request: Request) -> Source:
-    own = request.taken(
-        *("count", "max_items_per_user", "table", "users", *_WRITTEN),
-        *("by", "max_groups_per_user", "public_groups"),
-    )
-    own |= {"where": _where(request.given)}
-    item, known = _columns(request.given.item), request.public_items()
-    return shortlist.counts(request.data(), item=item, public_items=known, **own)
-
-
-def _comparisons(request: Request) -> Source:
-    own = request.taken("winner", "loser", "user", "max_comparisons_per_user", *_WRITTEN)
-    return shortlist.comparisons(request.data(), public_items=request.public_items(), **own)
-
-
-def _scores(request: Request) -> Source:
-    given = request.given
-    return shortlist.scores(
-        request.data(),
-        item=_columns(given.item),
-        direction=shortlist.Direction(given.direction),
-        public_items=request.public_items(),
-        **request.taken("score", "sensitivity", "missing", "table", "users", *_WRITTEN),
-    )
-
-
-def _labelled(request: Request) -> Source:
-    given, labels = request.given, ("labels", "label", "case", "control", "label_user")
-    sizes = "cases", "controls", "size_error"
-    own = request.taken("user", "public_items", *labels, *sizes, "table", "users", *_WRITTEN)
-    own |= {"where": _where(given), "pull": _pull(given)}
-    return shortlist.association(request.data(), item=_columns(given.item), **own)
-
-
-def _discoveries(given: SimpleNamespace) -> Question:
-    rate = {} if given.fdr is None else {"fdr": given.fdr}
-    return shortlist.Discoveries(given.k, **rate, side=shortlist.Side(given.side or "cases"))
-
-
-def _columns(names: list[str]) -> str | list[str]:
-    return names[0] if len(names) == 1 else names
-
-
-# What each must have
-
-
-def _require_table(given: SimpleNamespace) -> None:
-    if given.store is not None:
-        _require_store(given)
-    else:
-        _require_file(given)
-
-
-def _require_rows(given: SimpleNamespace) -> None:
-    if given.count is not None:  # of compare, which takes it for a top-k
-        raise InputError(
-            "{count=}: counts do not say who holds which items, which this question asks about",
-            "give a table of users and items, with {user}",
-            given={"count": ...},
-        )
-    _require_table(given)
-
-
-def _require_store(given: SimpleNamespace) -> None:
-    for name in ("table", "count"):
-        if getattr(given, name) is None:
-            raise InputError(
-                "{store} goes with {table}, {item} and {count}",
-                "add {option}",
-                option=Words("{table=...}" if name == "table" else "{count=...}"),
-            )
-    if len(given.item) > 1:
-        raise InputError("a store has one column of items", "name it once", given={"item": ...})
-
-
-def _require_file(given: SimpleNamespace) -> None:
-    """Refuse a table that is nowhere, or of no kind."""
-    _require_database(given)
-    if given.file is None:
-        raise InputError(
-            "one of {data} and {store} is needed: {data} for a table in a file, {store=...} for "
-            "one in a database"
-        )
-    if given.user is None and given.count is None:
-        raise InputError(
-            "one of {user} and {count} is needed: {user=...} if each row is of a user and an item, "
-            "{count=...} if each row is of an item and the number of its users"
-        )
-    if given.public_items_in_table and given.user is not None:
-        raise InputError(
-            "{public_items_in_table} goes with {count}: in rows of users and items, one more user "
-            "can add an item",
-            "give what everybody knows by {public_items}",
-        )
-
-
-def _require_database(given: SimpleNamespace) -> None:
-    """Refuse the table of a database that is none."""
-    if given.table is not None and not _in_database(given.file):
-        raise InputError(
-            "{option} goes with a database",
-            "omit it, or name the database by its URL, such as duckdb:///plays.db",
-            option=named("table", given.table),
-        )
-
-
-def _require_scores(given: SimpleNamespace) -> None:
-    _require_database(given)
-    _require_known(given)
-
-
-def _require_comparisons(given: SimpleNamespace) -> None:
-    from shortlist.sources.comparisons import require_bound
-
-    require_bound(given.user, given.max_comparisons_per_user)
-    _require_known(given)
-
-
-def _require_known(given: SimpleNamespace) -> None:
-    """Refuse items of which nobody said that everybody knows them."""
-    if given.public_items is None and not given.public_items_in_table:
-        raise InputError(
-            "one of {public_items} and {public_items_in_table} is needed",
-            "give a file with the items that everybody knows, or say that those of the table are "
-            "known",
-        )
-
-
-def _in_database(file: str | None) -> bool:
-    """Whether the table is in a database, by whose URL it is given."""
-    return file is not None and "://" in file
-
-
-def _list_so_far(_: SimpleNamespace) -> Question:
-    from shortlist.questions import ListSoFar  # loads what help does not need
-
-    return ListSoFar()
-
-
-_RUN_OF_SERIES = TableQuestion(Commands.SERIES_NEXT, "", "", _list_so_far, _rows, _require_file)
-
-QUESTIONS = {
-    question.command: question
-    for question in (
-        TableQuestion(
-            Commands.TOP_K,
-            """The k items held by most users, best first; with --by, those of each group.
-
-            Fewer come out if fewer are held by enough users to be named.""",
-            """shortlist top-k plays.parquet --user user --item title \\
-    -k 20 --epsilon 1 --delta 1e-6
-
-shortlist top-k readers.csv --item title --count readers \\
-    -k 20 --epsilon 1 --public-items-in-table
-
-shortlist top-k plays.parquet --user user --item title \\
-    --by country -k 10 --epsilon 1 --delta 1e-6
-
-shortlist top-k --store sqlite:///items.db --table items \\
-    --item name --count plays -k 100 --epsilon 1""",
-            lambda given: shortlist.TopK(
-                given.k,
-                given.count_share,
-                given.noisy_counts,
-                given.min_users,
-                given.others,
-                ordered=not given.unordered,
-            ),
-            _table,
-            _require_table,
-        ),
-        TableQuestion(
-            Commands.DOMAIN,
-            "All items held by enough users to be named.",
-            """shortlist domain plays.parquet --user user --item title \\
-    --epsilon 1 --delta 1e-6 --output titles.csv""",
-            lambda given: shortlist.Domain(
-                given.count_share, given.noisy_counts, given.min_users, given.others
-            ),
-            _rows,
-            _require_rows,
-        ),
-        TableQuestion(
-            Commands.HITTING_SET,
-            """At most k items that together reach the most users; with --by, of each group.
-
-            Each item is picked by how many users it reaches beyond those before it.""",
-            """shortlist hitting-set plays.parquet --user user --item title \\
-    -k 20 --epsilon 1 --delta 1e-6""",
-            lambda given: shortlist.HittingSet(given.k, given.count_share, given.noisy_counts),
-            _rows,
-            _require_rows,
-        ),
-        TableQuestion(
-            Commands.USER_COUNTS,
-            """How many users hold each item of a list, with intervals; --by: in each group.
-
-            Everybody knows the list. All of it is printed, in its order, also what
-            nobody holds.""",
-            """shortlist user-counts plays.parquet --user user --item title \\
-    --public-items titles.csv --epsilon 1 --delta 1e-6""",
-            lambda given: shortlist.UserCounts(
-                given.share_of_users and shortlist.ShareOfUsers(given.share_of_users)
-            ),
-            _listed_rows,
-            _require_rows,
-        ),
-        TableQuestion(
-            Commands.RANK,
-            "The k items that do best when compared in pairs, best first.",
-            """shortlist rank games.csv --winner won --loser lost \\
-    --public-items-in-table -k 10 --epsilon 1""",
-            lambda given: shortlist.Rank(given.k),
-            _comparisons,
-            _require_comparisons,
-        ),
-        TableQuestion(
-            Commands.SCORES,
-            """The k items with the largest scores, or with --bottom the smallest.
-
-            Scores are numbers that you computed from users' data. You state how far
-            one user can move them: the guarantee rests on it.""",
-            """shortlist scores hours.csv --item title --score hours \
-    --sensitivity 8 --direction one --missing 0 \
-    --public-items titles.csv -k 10 --epsilon 1""",
-            lambda given: (shortlist.BottomScores if given.bottom else shortlist.TopScores)(
-                given.k, noisy_scores=given.noisy_scores
-            ),
-            _scores,
-            _require_scores,
-        ),
-        TableQuestion(
-            Commands.ASSOCIATE,
-            """The items that go with a label: which are more common among cases.
-
-            k items are looked at, and those are named for which the evidence is strong
-            enough. The labels have a row for every user, also for those who hold nothing.""",
-            """shortlist associate taken.parquet --user patient --item drug \
-    --labels patients.parquet --label event --case yes --control no \
-    --public-items drugs.csv -k 50 --epsilon 1 --delta 1e-6""",
-            _discoveries,
-            _labelled,
-            _require_database,
-        ),
-    )
-}
-"""One row for each question."""
