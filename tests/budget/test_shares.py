@@ -11,7 +11,7 @@ from helpers.budgets import columns, created, plan_of
 from helpers.exhaustive import exhaustive
 from helpers.refusals import refusal
 from shortlist import mechanisms
-from shortlist.budget._shares import _share
+from shortlist.budget._questions_ahead import _share
 from shortlist.budget._units import Amount
 from shortlist.mechanisms.mechanism import Accounting
 from shortlist.plan import Ledger

@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from shortlist.budget._units import Amount
 from shortlist.errors import InputError, Words, named, nearest, shown
 from shortlist.parameters import require_part
-
-if TYPE_CHECKING:
-    from shortlist.budget._entries import Entry
 
 
 class Period(StrEnum):
@@ -62,11 +59,9 @@ class Spell(NamedTuple):
     before: Amount
 
     @classmethod
-    def of(cls, entry: Entry) -> Self | None:
-        """That in which an entry was made, as it says; None if it says none."""
-        if (said := entry.record.get("period")) is None:
-            return None
-        return cls(date.fromisoformat(said[0]), Amount(*map(Fraction, said[1])))
+    def from_json(cls, record: list[Any]) -> Self:
+        begin, before = record
+        return cls(date.fromisoformat(begin), Amount(*map(Fraction, before)))
 
     def with_back(self, amount: Amount) -> Self:
         """The same after an amount came back, of which this period gets nothing."""
@@ -113,10 +108,16 @@ class Allowance:
         """So much of it, exactly."""
         return Amount(*(whole * self.share for whole in total))
 
-    def spell(self, last: Entry, now: datetime) -> Spell:
-        """The period of an entry after the last one: never an earlier one, if a clock goes back."""
-        begin, before = self.period.begin(now.astimezone(UTC).date()), Spell.of(last)
-        return before if before is not None and before.begin >= begin else Spell(begin, last.spent)
+    def spell(self, now: datetime, *, last: Spell | None, spent: Amount) -> Spell:
+        """The period of an entry after others: never an earlier one, if a clock goes back.
+
+        Args:
+            now: When it is made.
+            last: The period of the entry before, if it says one.
+            spent: All that was charged up to that one.
+        """
+        begin = self.period.begin(now.astimezone(UTC).date())
+        return last if last is not None and last.begin >= begin else Spell(begin, spent)
 
     def remedy(self, *, ever: bool) -> Words:
         """What to do where a question is too dear for this period, if there is `ever` one."""

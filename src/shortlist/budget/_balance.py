@@ -1,20 +1,17 @@
-"""What a budget is fixed to when it is created, what was spent of it, and what is left."""
+"""A budget at one moment: what was spent of it, and what is left."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shortlist.budget._allowances import Allowance, Spell
-from shortlist.budget._continuing import Predecessor
-from shortlist.budget._entries import Entry, require_name
-from shortlist.budget._units import UNITS, Amount, BasicUnit, Unit, ZcdpUnit, sum_of, unit_for
+from shortlist.budget._entries import Entry
+from shortlist.budget._terms import BudgetTerms
+from shortlist.budget._units import Amount, BasicUnit, Unit, ZcdpUnit, sum_of
 from shortlist.errors import InputError, Words, in_quotes
-from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
-from shortlist.parameters import require_delta, require_epsilon
 from shortlist.privacy import ZCDP
 from shortlist.privacy.calibration import zcdp_rho
 from shortlist.privacy.guarantee import Guarantee
@@ -22,133 +19,12 @@ from shortlist.privacy.guarantee import Guarantee
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from shortlist.plan import Plan
 
 _COMPARISON = "comparison"  # a unit of its own, where no column of users is named
 _LITTLE = 0.05  # of an allowance: with less nothing sensible can be asked
 _PARTS_OF_TOTAL = (30, 10, 3)
 # Most mechanisms that name private items take so much of a question's delta for their thresholds.
 _SHARE_OF_THRESHOLDS = 0.25
-
-
-@dataclass(frozen=True)
-class BudgetTerms:
-    """What a budget is fixed to, for good.
-
-    Attributes:
-        dataset: The name of the data set.
-        protects: The privacy unit: the column of users, or "comparison".
-        adjacency: Which tables count as neighbours.
-        epsilon: The epsilon of the total.
-        delta: The delta of the total.
-        unit: The unit in which costs are counted.
-        total: The total in that unit.
-        allowance: How much of it may be spent in each period; None if all may at any time.
-        earlier: The budgets that it continues, each with its own total.
-    """
-
-    dataset: str
-    protects: str
-    adjacency: str
-    epsilon: float
-    delta: float
-    unit: Unit
-    total: Amount
-    allowance: Allowance | None = None
-    earlier: tuple[Predecessor, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        dataset: str,
-        protects: str,
-        adjacency: str | None,
-        epsilon: float,
-        delta: float,
-        accounting: str | None,
-        lost_share: float | None,
-        per: object = None,
-    ) -> BudgetTerms:
-        """The terms that a caller gives."""
-        epsilon, delta = require_epsilon("epsilon", epsilon), require_delta("delta", delta)
-        unit = unit_for(accounting, delta, lost_share)
-        usual = "add or remove one comparison" if protects == _COMPARISON else ADD_OR_REMOVE
-        return cls(
-            dataset=require_name("dataset", dataset),
-            protects=require_name("protects", protects),
-            adjacency=require_name("adjacency", usual if adjacency is None else adjacency),
-            epsilon=epsilon,
-            delta=delta,
-            unit=unit,
-            total=unit.total(epsilon, delta),
-            allowance=Allowance.given(per),
-        )
-
-    @classmethod
-    def from_entry(cls, entry: Entry) -> BudgetTerms:
-        record = entry.record
-        kind = UNITS[record["accounting"]]
-        return cls(
-            **{name: str(record[name]) for name in ("dataset", "protects", "adjacency")},
-            epsilon=float(record["epsilon"]),
-            delta=float(record["delta"]),
-            unit=ZcdpUnit(record["lost_share"]) if kind is ZcdpUnit else kind(),
-            total=Amount(*map(Fraction, record["total"])),
-            allowance=Allowance.from_json(record["allowance"]) if "allowance" in record else None,
-            earlier=tuple(map(Predecessor.from_json, record.get("continues", ()))),
-        )
-
-    def json_values(self) -> dict[str, Any]:
-        share = {"lost_share": self.unit.lost_share} if isinstance(self.unit, ZcdpUnit) else {}
-        return {
-            "dataset": self.dataset,
-            "protects": self.protects,
-            "adjacency": self.adjacency,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "accounting": self.unit.name,
-            **share,
-            "total": [float(part) for part in self.total],
-            **({"allowance": self.allowance.json_values()} if self.allowance else {}),
-            **({"continues": [one.json_values() for one in self.earlier]} if self.earlier else {}),
-        }
-
-    @property
-    def taken_over(self) -> dict[str, str]:
-        """What a budget that continues this one has, too, if nothing else is given."""
-        names = "dataset", "protects", "adjacency"
-        return {name: getattr(self, name) for name in names} | {"accounting": self.unit.name}
-
-    def in_words(self, amount: Amount, *, digits: str = ".4g") -> str:
-        """An amount in words, its numbers in this format: without one, in all their digits."""
-        first, delta = (format(float(part), digits) for part in amount)
-        lost = "" if self.unit.name == "pure" else f" and delta = {delta}"
-        return f"{self.unit.first} = {first}{lost}"
-
-    def require(self, plan: Plan) -> None:
-        """Refuse what this budget does not protect."""
-        plan.about.within(self.dataset)
-        self.require_same(plan.engine.unit, plan.guarantee)
-
-    def require_same(self, asked: str | None, guarantee: Guarantee) -> None:
-        """Refuse another privacy unit, None where counts are given; or other neighbours."""
-        anybody = asked is None and self.protects != _COMPARISON  # it takes the caller's word
-        if asked != self.protects and not anybody:
-            raise InputError(
-                "the budget protects {mine}, and this source {theirs}",
-                "charge it to a budget that protects the same",
-                mine=in_quotes(self.protects),
-                theirs=in_quotes(asked or "user"),
-            )
-        if guarantee.adjacency != self.adjacency:
-            raise InputError(
-                "in the budget neighbours are tables that {mine}, and in this question that "
-                "{theirs}",
-                "charge it to a budget with the same neighbours",
-                mine=in_quotes(self.adjacency),
-                theirs=in_quotes(guarantee.adjacency),
-            )
 
 
 @dataclass(frozen=True)
@@ -169,7 +45,9 @@ class Balance:
     def at(cls, terms: BudgetTerms, last: Entry, now: datetime) -> Balance:
         """At a moment that is not before the last entry."""
         allowance = terms.allowance
-        return cls(terms, last.spent, None if allowance is None else allowance.spell(last, now))
+        return cls(
+            terms, last.spent, None if allowance is None else last.spell_of_next(allowance, now)
+        )
 
     @property
     def left(self) -> Amount:

@@ -2,54 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shortlist.budget._units import Amount
 from shortlist.errors import InputError, in_quotes, shown
 
 if TYPE_CHECKING:
-    from shortlist.budget._balance import BudgetTerms
     from shortlist.budget._entries import Entry
-
-
-@dataclass(frozen=True)
-class Predecessor:
-    """A budget that was closed for another, which continues it.
-
-    Attributes:
-        dataset: The name of its data set.
-        epsilon: The epsilon of its total.
-        delta: The delta of its total.
-        total: Its total, in the unit of both.
-        spent: What was spent of it.
-        reason: Why another total was needed.
-        head: The hash of the entry that closed it.
-    """
-
-    dataset: str
-    epsilon: float
-    delta: float
-    total: Amount
-    spent: Amount
-    reason: str
-    head: str
-
-    @classmethod
-    def of(cls, terms: BudgetTerms, closing: Entry) -> Predecessor:
-        reason = closing.record["closed"]
-        known = terms.dataset, terms.epsilon, terms.delta, terms.total
-        return cls(*known, closing.spent, reason, closing.hash)
-
-    def json_values(self) -> dict[str, Any]:
-        amounts = {"total": self.total, "spent": self.spent}
-        return vars(self) | {name: [str(part) for part in a] for name, a in amounts.items()}
-
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Predecessor:
-        amounts = {name: Amount(*map(Fraction, record[name])) for name in ("total", "spent")}
-        return cls(**(record | amounts))
+    from shortlist.budget._terms import BudgetTerms
 
 
 def require_same(old: BudgetTerms, new: BudgetTerms) -> None:

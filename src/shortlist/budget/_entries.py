@@ -60,7 +60,7 @@ class Entry:
     def makes_sense(self) -> bool:
         """Whether it says what every entry says."""
         try:
-            Spell.of(self)
+            _ = self.spell
             return bool(self.kind) and self.charges >= 0 and self.spent.first >= 0
         except GARBLED:
             return False
@@ -96,6 +96,16 @@ class Entry:
         """What a charge took, or came back, exactly as the floats that are stored."""
         return Amount(*map(Fraction, self.record["amount"]))
 
+    @property
+    def spell(self) -> Spell | None:
+        """The period in which it was made, as it says; None if it says none."""
+        said = self.record.get("period")
+        return None if said is None else Spell.from_json(said)
+
+    def spell_of_next(self, allowance: Allowance, now: datetime) -> Spell:
+        """The period in which an entry is made that comes after this one."""
+        return allowance.spell(now, last=self.spell, spent=self.spent)
+
 
 def following(last: Entry | None, kind: str, spent: Amount, record: Mapping[str, Any]) -> Entry:
     """The next entry: what it records, and its place in the chain."""
@@ -117,7 +127,7 @@ def returned(last: Entry, amount: Amount, record: Mapping[str, Any]) -> Entry:
     No period allows more than before: what came back counts as not spent before it.
     """
     said = {**record, "amount": [float(part) for part in amount]}
-    if (spell := Spell.of(last)) is not None:
+    if (spell := last.spell) is not None:
         said["period"] = spell.with_back(amount).json_values()
     return following(last, "returned", last.spent.less(amount), said)
 
@@ -239,12 +249,12 @@ class _ChainCheck:
             self._allowance = None if said is None else Allowance.from_json(said)
             return None
         if entry.kind != "charge" or self._allowance is None:
-            spell = Spell.of(self._last)
+            spell = self._last.spell
             if spell is not None and entry.kind == "returned":
                 spell = spell.with_back(entry.amount)
             return None if spell is None else spell.json_values()
         made = datetime.fromisoformat(record["time"])
-        return self._allowance.spell(self._last, made).json_values()
+        return self._last.spell_of_next(self._allowance, made).json_values()
 
     def _is_kept(self, entry: Entry) -> bool:
         return self._kept is None or self._kept.get(entry.keeps) == entry.record["sha256"]

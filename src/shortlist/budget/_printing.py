@@ -16,12 +16,9 @@ from shortlist.privacy import round_down, round_up
 from shortlist.release.readable import harmless, intact
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from rich.console import RenderableType
     from rich.table import Table
 
-    from shortlist.budget._shares import QuestionsAhead
 
 KEPT, UNKNOWN, RETURNED = "released", "unknown", "given back"
 """The outcome of a charge: its release is kept; nobody knows, as after a crash; or it came back."""
@@ -125,7 +122,7 @@ def _chained(balance: Balance, entries: Sequence[Entry]) -> Iterator[str]:
         yield f"It is closed: another one continues it ({reason}). Nothing more can be charged."
 
 
-def _table(*headings: str, left: int = 0) -> Table:
+def table_of(*headings: str, left: int = 0) -> Table:
     """A table whose first columns are texts, and the others numbers."""
     from rich import box
     from rich.table import Table
@@ -141,7 +138,7 @@ def _amounts_left(balance: Balance) -> RenderableType:
     from rich.progress_bar import ProgressBar
 
     terms = balance.terms
-    table = _table("", "spent", "left", "of", left=1)
+    table = table_of("", "spent", "left", "of", left=1)
     table.add_column("left", justify="left")
     table.add_column("", justify="right")
     for when, spent, of in _accounts(balance):
@@ -174,39 +171,11 @@ def _worth(balance: Balance) -> str:
 
 def _questions(balance: Balance) -> RenderableType:
     in_all = ("in all, by zcdp", "in all, by basic") if balance.terms.delta else ("in all",)
-    table = _table("epsilon each", "delta", "in what is left", *in_all)
+    table = table_of("epsilon each", "delta", "in what is left", *in_all)
     for epsilon, delta, still, in_zcdp, added in more_questions(balance):
         numbers = (still, in_zcdp, added) if balance.terms.delta else (still, added)
         table.add_row(f"{epsilon:g}", f"{delta:g}", *(f"{n:,}" for n in numbers))
     return table
-
-
-def plan_table(ahead: QuestionsAhead) -> RenderableType:
-    """With what so many questions can be asked, in words and as a table."""
-    from rich.console import Group
-    from rich.text import Text
-
-    several = f"{ahead.questions:,} question{'s' * (ahead.questions != 1)}"
-    table = _table(
-        *("question", "epsilon each", "delta", "used up first", "alone: epsilon", "delta"), left=1
-    )
-    for row in ahead.each:
-        alone = (f"{number:g}" for number in row.alone)
-        table.add_row(row.kind, f"{row.epsilon:g}", f"{row.delta:g}", row.first, *alone)
-    title = f"{several} in what is left of {ahead.dataset}"
-    return Group(
-        Text(harmless(title), style="bold"),
-        Text("A line each for when all are of that kind; alone is what one of them could have.\n"),
-        table,
-        *([] if ahead.share is None else [Text(f"\n{_told_of_share(ahead.share)}")]),
-    )
-
-
-def _told_of_share(share: Fraction) -> str:
-    return (
-        f"Or ask with a share of {share} of the total in place of both numbers: of these so many "
-        "fit, to the last bit, whatever is asked."
-    )
 
 
 def _charges(balance: Balance, charges: Sequence[Mapping[str, Any]]) -> RenderableType:
@@ -214,7 +183,7 @@ def _charges(balance: Balance, charges: Sequence[Mapping[str, Any]]) -> Renderab
 
     dated = ["as of"] if any(charge["as_of"] for charge in charges) else []
     texts = ("charge", "date", "who", "question", *dated, "outcome")
-    table = _table(*texts, "epsilon", "delta", "took", left=len(texts))
+    table = table_of(*texts, "epsilon", "delta", "took", left=len(texts))
     if dated:  # two dates, and all in 80 columns
         table.padding = (0, 0, 0, 0)
     for charge in charges:

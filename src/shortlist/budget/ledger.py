@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.budget._balance import Balance, BudgetTerms
+from shortlist.budget._balance import Balance
 from shortlist.budget._continuing import (
-    Predecessor,
     closed_for,
     refuse_closed,
     refuse_continued,
@@ -40,10 +39,16 @@ from shortlist.budget._given_again import (
     question_hash,
     require_dated,
 )
-from shortlist.budget._ledger_places import ledger_database, ledger_file
-from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
+from shortlist.budget._ledger_tables import (
+    LedgerDatabase,
+    LedgerTables,
+    ledger_database,
+    ledger_file,
+)
 from shortlist.budget._printing import as_csv, budget_table, entries_as_json
-from shortlist.budget._shares import QuestionsAhead, fitted, questions_ahead
+from shortlist.budget._questions_ahead import QuestionsAhead, questions_ahead
+from shortlist.budget._shares import fitted
+from shortlist.budget._terms import BudgetTerms, Predecessor
 from shortlist.budget._units import Amount
 from shortlist.budget.series_account import SeriesAccount
 from shortlist.databases.postgres import address_of

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from shortlist.budget._balance import Balance, BudgetTerms
+from shortlist.budget._balance import Balance
 from shortlist.budget._continuing import refuse_closed
 from shortlist.budget._entries import (
     Entry,
@@ -19,6 +19,7 @@ from shortlist.budget._entries import (
     signature,
 )
 from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
+from shortlist.budget._terms import BudgetTerms
 from shortlist.budget._units import Amount
 from shortlist.databases.postgres_database import LostConnectionError, PostgresDatabase
 from shortlist.errors import PYTHON, Face, InputError, in_quotes
