@@ -25,7 +25,6 @@ from shortlist.cli._sources import (
 )
 
 if TYPE_CHECKING:
-    from shortlist.cli.request import Request
     from shortlist.questions import Question
     from shortlist.sources.source import Source
 
@@ -47,7 +46,7 @@ class TableQuestion:
     about: str
     examples: str
     asked: Callable[[SimpleNamespace], Question]
-    source: Callable[[Request], Source]
+    source: Callable[[SimpleNamespace], Source]
     require: Callable[[SimpleNamespace], None]
 
 

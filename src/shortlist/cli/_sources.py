@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import shortlist
 from shortlist.errors import InputError, Words, named
 
 if TYPE_CHECKING:
-    from shortlist.cli.request import Request
+    from shortlist.budget import Budget
     from shortlist.sources.pairs import Pairs
     from shortlist.sources.source import Source
 
@@ -17,25 +17,23 @@ if TYPE_CHECKING:
 _WRITTEN = ("separator", "encoding")
 
 
-def open_table(request: Request) -> Source:
+def open_table(given: SimpleNamespace) -> Source:
     """Of the three that hold items, the one that the options name."""
-    if request.given.store is not None:
-        return _store(request)
-    return _counts(request) if request.given.user is None else open_rows(request)
+    if given.store is not None:
+        return _store(given)
+    return _counts(given) if given.user is None else open_rows(given)
 
 
-def _store(request: Request) -> Source:
-    given = request.given
-    own = request.taken("table", "count", "users")
+def _store(given: SimpleNamespace) -> Source:
+    own = _taken(given, "table", "count", "users")
     return shortlist.store(given.store, item=given.item[0], **own)
 
 
-def open_rows(request: Request) -> Source:
-    given = request.given
+def open_rows(given: SimpleNamespace) -> Source:
     lists, spent = ("public_items", "known_items"), ("amount", "cap")
-    own = request.taken("user", "max_items_per_user", *lists, *spent, "table", "users", *_WRITTEN)
+    own = _taken(given, "user", "max_items_per_user", *lists, *spent, "table", "users", *_WRITTEN)
     own |= {"where": _where(given), "pull": _pull(given)}
-    return _in_groups(shortlist.pairs(request.data(), item=_columns(given.item), **own), given)
+    return _in_groups(shortlist.pairs(_data(given), item=_columns(given.item), **own), given)
 
 
 def _in_groups(rows: Pairs, given: SimpleNamespace) -> Source:
@@ -54,12 +52,11 @@ def _in_groups(rows: Pairs, given: SimpleNamespace) -> Source:
     )
 
 
-def open_listed_rows(request: Request) -> Source:
+def open_listed_rows(given: SimpleNamespace) -> Source:
     """Rows of which a list of items counts, that may be an earlier release."""
-    given = request.given
-    own = request.taken("user", "table", "users", *_WRITTEN)
+    own = _taken(given, "user", "table", "users", *_WRITTEN)
     own |= {"where": _where(given), "pull": _pull(given)}
-    rows = shortlist.pairs(request.data(), item=_columns(given.item), **own)
+    rows = shortlist.pairs(_data(given), item=_columns(given.item), **own)
     try:
         listed = rows.of_items(given.public_items)
     except InputError as error:
@@ -80,38 +77,38 @@ def _pull(given: SimpleNamespace) -> bool | None:
     return True if given.pull else False if given.push else None
 
 
-def _counts(request: Request) -> Source:
-    own = request.taken(
+def _counts(given: SimpleNamespace) -> Source:
+    own = _taken(
+        given,
         *("count", "max_items_per_user", "table", "users", *_WRITTEN),
         *("by", "max_groups_per_user", "public_groups"),
     )
-    own |= {"where": _where(request.given)}
-    item, known = _columns(request.given.item), request.public_items()
-    return shortlist.counts(request.data(), item=item, public_items=known, **own)
+    own |= {"where": _where(given)}
+    item, known = _columns(given.item), _public_items(given)
+    return shortlist.counts(_data(given), item=item, public_items=known, **own)
 
 
-def open_comparisons(request: Request) -> Source:
-    own = request.taken("winner", "loser", "user", "max_comparisons_per_user", *_WRITTEN)
-    return shortlist.comparisons(request.data(), public_items=request.public_items(), **own)
+def open_comparisons(given: SimpleNamespace) -> Source:
+    own = _taken(given, "winner", "loser", "user", "max_comparisons_per_user", *_WRITTEN)
+    return shortlist.comparisons(_data(given), public_items=_public_items(given), **own)
 
 
-def open_scores(request: Request) -> Source:
-    given = request.given
+def open_scores(given: SimpleNamespace) -> Source:
     return shortlist.scores(
-        request.data(),
+        _data(given),
         item=_columns(given.item),
         direction=shortlist.Direction(given.direction),
-        public_items=request.public_items(),
-        **request.taken("score", "sensitivity", "missing", "table", "users", *_WRITTEN),
+        public_items=_public_items(given),
+        **_taken(given, "score", "sensitivity", "missing", "table", "users", *_WRITTEN),
     )
 
 
-def open_labelled_rows(request: Request) -> Source:
-    given, labels = request.given, ("labels", "label", "case", "control", "label_user")
+def open_labelled_rows(given: SimpleNamespace) -> Source:
+    labels = ("labels", "label", "case", "control", "label_user")
     sizes = "cases", "controls", "size_error"
-    own = request.taken("user", "public_items", *labels, *sizes, "table", "users", *_WRITTEN)
+    own = _taken(given, "user", "public_items", *labels, *sizes, "table", "users", *_WRITTEN)
     own |= {"where": _where(given), "pull": _pull(given)}
-    return shortlist.association(request.data(), item=_columns(given.item), **own)
+    return shortlist.association(_data(given), item=_columns(given.item), **own)
 
 
 def _columns(names: list[str]) -> str | list[str]:
@@ -206,3 +203,34 @@ def _require_known(given: SimpleNamespace) -> None:
 def _in_database(file: str | None) -> bool:
     """Whether the table is in a database, by whose URL it is given."""
     return file is not None and "://" in file
+
+
+# What several take
+
+
+def _data(given: SimpleNamespace) -> object:
+    """What is to be opened: a path, or what is piped in."""
+    from shortlist.table.scans import StandardInput
+
+    if given.file != "-":
+        return given.file
+    as_parquet = Words("add {input_format=parquet}")
+    return StandardInput(f".{given.input_format or 'csv'}", as_parquet)
+
+
+def _taken(given: SimpleNamespace, *names: str) -> dict[str, Any]:
+    """What was given for arguments that a source has by the same names, as all of them have."""
+    taken = {name: getattr(given, name) for name in (*names, "dataset", "as_of")}
+    return taken | {"budget": _charged(given)}
+
+
+def _charged(given: SimpleNamespace) -> Budget | None:
+    """The budget that is charged, if there is one."""
+    if given.budget is None:
+        return None
+    return shortlist.Budget(given.budget, dataset=given.dataset, who=given.who)
+
+
+def _public_items(given: SimpleNamespace) -> object:
+    """What is public, as a source takes it."""
+    return shortlist.IN_TABLE if given.public_items_in_table else given.public_items

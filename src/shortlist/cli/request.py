@@ -18,7 +18,6 @@ from shortlist.cli._values import Form
 from shortlist.errors import InputError, Words, named, reference
 
 if TYPE_CHECKING:
-    from shortlist.budget import Budget
     from shortlist.cli._settings_file import Settings
     from shortlist.draws.random_bits import Bits
     from shortlist.mechanisms import Mechanism
@@ -260,15 +259,6 @@ class Request:
         inside = [f"{name}/{below}" for name in folders for below in ("*", "*=*/**")]
         return [*read, *inside]
 
-    def data(self) -> object:
-        """What is to be opened: a path, or what is piped in."""
-        from shortlist.table.scans import StandardInput
-
-        if self.given.file != "-":
-            return self.given.file
-        as_parquet = Words("add {input_format=parquet}")
-        return StandardInput(f".{self.given.input_format or 'csv'}", as_parquet)
-
     def bits(self) -> Bits | None:
         """Where the noise comes from, if not from the operating system."""
         from shortlist.draws.random_bits import SeededBits
@@ -326,12 +316,6 @@ class Request:
             return Reuse.CHANGED_DATA
         return Reuse.of(bool(self.given.reuse))
 
-    def charged(self) -> Budget | None:
-        """The budget that is charged, if there is one."""
-        if self.given.budget is None:
-            return None
-        return shortlist.Budget(self.given.budget, dataset=self.given.dataset, who=self.given.who)
-
     @property
     def if_lost(self) -> str:
         """What to do where an answer is neither printed nor saved as was asked."""
@@ -341,17 +325,7 @@ class Request:
 
     def source(self) -> Source:
         """What is asked, opened as far as its schema."""
-        return self.of.source(self)
-
-    def taken(self, *names: str) -> dict[str, Any]:
-        """What was given for arguments that a source has by the same names, as all of them have."""
-        given = {name: getattr(self.given, name) for name in (*names, "dataset", "as_of")}
-        return given | {"budget": self.charged()}
-
-    def public_items(self) -> object:
-        """What is public, as a source takes it."""
-        given = self.given
-        return shortlist.IN_TABLE if given.public_items_in_table else given.public_items
+        return self.of.source(self.given)
 
 
 def request_for_series(columns: Sequence[str], given: dict[str, Any]) -> Request:
