@@ -13,6 +13,7 @@ from shortlist.privacy.accountant import (
     EitherStage,
     GaussianStage,
     ItemsByThreshold,
+    LossStage,
     Threshold,
     _value_functions,
     composition,
@@ -47,6 +48,7 @@ def forget():
         remembered.cache_clear()
     _value_functions.values_at_epsilon.cache_clear()
     _value_functions.ValuesAtEpsilon._valuation.cache_clear()
+    _value_functions._valuation_on.cache_clear()
 
 
 @pytest.mark.parametrize("up", [True, False])
@@ -173,6 +175,40 @@ def test_a_dropped_tail_is_caught(monkeypatch):
         monkeypatch.setattr(gaussians, "masses_above", law)
         forget()
         assert (Composition(gaussian_on_the_grid(mu)).delta(epsilon) >= truth) is sound
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_values_that_are_hardly_there_change_nothing_else(monkeypatch, up):
+    """They are left out of a convolution for its speed; rounding up, as much is added."""
+    grid = LossGrid(0.01, 1, 1.0, up, 1e-300)
+    window = Window(-900, 300)
+    inner = Profile(-2000, np.maximum(np.exp(np.linspace(-1400, -1, 3000)), 2.5e-301))
+    found = gaussians.apply(grid, inner, 0.1, window).values
+    monkeypatch.setattr(gaussians, "_LEAST", 0.0)
+    plain = gaussians.apply(grid, inner, 0.1, window).values
+    tells = plain > 1e-280
+    assert 0 < np.count_nonzero(tells) < len(plain)
+    np.testing.assert_array_equal(found[tells], plain[tells])
+    assert np.all(found >= plain if up else found <= plain)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_what_was_computed_before_changes_no_bit(epsilon):
+    """Value functions on one grid are shared by stages that end alike."""
+    ends = BoundedRange(0.11, 20), GaussianStage(0.12)
+    lists = [
+        (*starts, EitherStage(ends[:1], (*lost, *ends[1:], BoundedRange(0.05, 2))))
+        for starts in ((), (BoundedRange(0.2),))
+        for lost in ((), (LossStage(1e-9),))
+    ]
+
+    def alone(stages):
+        forget()
+        return Composition(stages).delta(epsilon)
+
+    one_by_one = [alone(stages) for stages in lists]
+    forget()
+    assert [Composition(stages).delta(epsilon) for stages in reversed(lists)] == one_by_one[::-1]
 
 
 @pytest.mark.parametrize("step", [0.01, 0.3, 2.0])

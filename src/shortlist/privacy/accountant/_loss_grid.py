@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ _WIDEST = 50.0  # the largest range on a grid
 _DEVIATION = 1024  # steps in a standard deviation where there is no range to go by
 _LONGEST = 1 << 17  # nodes
 _MOST_WORK = 2e9  # products in a convolution
+_REMEMBERED = 256  # numbers that a calibration asks for time and again
 
 
 class Spreads(NamedTuple):
@@ -90,6 +92,7 @@ class LossGrid:
         """The step as a float; the exact step is the quotient base / parts."""
         return self.base / self.parts
 
+    @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - grids are small
     def steps(self, length: float) -> int:
         """The number of steps in a length, rounded as values are."""
         exact = Fraction(length) * self.parts / Fraction(self.base)
@@ -193,6 +196,7 @@ class LossGrid:
         )
         return float(ends[0]), float(ends[1])
 
+    @lru_cache(maxsize=_REMEMBERED)  # noqa: B019 - grids are small
     def window(self, before: Spread, after: Spread, start: float) -> Window:
         """The nodes that matter between two rows of stages, if losses begin in [-start, start]."""
         firsts, lasts = self.windows(_column(before), _column(after), start)

@@ -17,6 +17,7 @@ _ORDERS = 3, 4, 6, 10  # of quadratures, the first of which that is good enough 
 _ERROR = 1e-11  # relative, of the quadrature and its sums; see the proof note
 _PIECE = 8192  # masses, fewer than the 10,000 from which on NumPy uses threads
 _LEAST_PART = 1e-9  # of a step; a Gaussian that is narrower is taken to be as wide
+_LEAST = 1e-299  # a value that counts: products of less take processors a hundred times as long
 
 
 class Masses(NamedTuple):
@@ -38,7 +39,11 @@ def apply(grid: LossGrid, inner: Profile, mu: float, window: Window) -> Profile:
     far = math.sqrt(-2 * math.log(grid.precision))
     law = (masses_above if grid.up else masses_below)(grid.step, mu, far)
     looked_up = Window(window.first + law.first, window.last + law.first + len(law.masses) - 1)
-    values = _correlated(grid.extended(inner, looked_up), law.masses)
+    known = grid.extended(inner, looked_up)
+    known[np.abs(known) < _LEAST] = 0.0
+    values = _correlated(known, law.masses)
+    if grid.up:
+        values += 2 * _LEAST  # more than what was left out
     return Profile(window.first, np.minimum(values + law.beyond, 1.0))
 
 

@@ -35,7 +35,6 @@ from shortlist.privacy.accountant.stages import (
     is_gaussian,
     mu_of,
     names_own_items,
-    spread_of,
     with_loss,
     without_weights,
 )
@@ -75,6 +74,7 @@ class Valuation:
     grid: LossGrid
     start: float
     _known: dict[object, Profile] = field(default_factory=dict, compare=False, repr=False)
+    _spreads: dict[Stage, Spread] = field(default_factory=dict, compare=False, repr=False)
 
     def value(self, stages: Stages, shared: float = 1.0) -> Profile:
         """The value function of the stages to come, around a loss of 0.
@@ -91,7 +91,12 @@ class Valuation:
         return next(both).joined(next(both))
 
     def _spread(self, stages: Stages) -> Spread:
-        return spread_of(tuple(map(self._on_grid, stages)))
+        return sum(map(self._spread_of_one, stages), Spread())
+
+    def _spread_of_one(self, stage: Stage) -> Spread:
+        if stage not in self._spreads:
+            self._spreads[stage] = self._on_grid(stage).spread
+        return self._spreads[stage]
 
     def _on_grid(self, stage: Stage) -> Stage:
         match stage:
@@ -189,10 +194,10 @@ class Valuation:
         all_times = self._spread((stage,))
         one = Spread(all_times.variance / stage.times, all_times.farthest / stage.times)
         after = _repeated(one, stage.times - done, rest)
-        most, least = (
-            self.grid.windows(_repeated(one, done, spread), after, self.start)
-            for spread in (before.most, before.least)
-        )
+        most = self.grid.windows(_repeated(one, done, before.most), after, self.start)
+        if before.least == before.most:
+            return most
+        least = self.grid.windows(_repeated(one, done, before.least), after, self.start)
         return np.minimum(most[0], least[0]), np.maximum(most[1], least[1])
 
 
@@ -284,4 +289,8 @@ def valuation(
     """Value functions of these stages on a grid, for losses from -start to start."""
     precision = min(max(zcdp_delta(rho, max(epsilon, 0.0)) * _LEFT_OUT, _LEAST), 1e-4)
     grid = LossGrid(*spacing(stages, fineness, up=up), epsilon, up, precision)
-    return Valuation(grid, start)
+    return _valuation_on(grid, start)
+
+
+# One grid serves several lists of stages, which often end alike.
+_valuation_on = lru_cache(maxsize=8)(Valuation)
