@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import pytest
@@ -14,16 +14,22 @@ from helpers.laws import agree
 from helpers.losses import hockey_stick, largest_log_ratio, neighbours
 from helpers.oracles_of_users import discovery_oracle
 from helpers.refusals import refusal
+from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.evidence.contributions import UnreachedRows
 from shortlist.mechanisms import (
     Accounting,
     Selection,
     UserPeeling,
     WeightedGaussian,
 )
+from shortlist.mechanisms.adaptive_hitting_set import pick_by_reach
+from shortlist.mechanisms.peeling import picks_epsilon
 from shortlist.mechanisms.user_peeling import peel_users
 from shortlist.privacy import Approximate, Pure
+from shortlist.privacy.accountant import BoundedRange
+from shortlist.privacy.accountant.picks_by_reach import reach_curve
 from shortlist.privacy.calibration import peeling_epsilon_lemma_b1
 
 fixed = settings(derandomize=True, deadline=None, max_examples=100)
@@ -126,6 +132,96 @@ def test_user_peeling_is_zcdp_as_its_picks_are(k):
         for alpha in (1.01, 2.0, 10.0):
             worst = max(renyi(p, q, alpha), renyi(q, p, alpha))
             assert worst <= mechanism.cost.rho * alpha * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "delta"), [(20, 1.0, 1e-6), (200, 0.1, 1e-5), (10**5, 3.0, 1e-8)]
+)
+def test_many_picks_of_public_items_are_paid_for_until_a_user_is_reached(k, epsilon, delta):
+    given = {"k": k, "epsilon": epsilon, "delta": delta}
+    mechanism = UserPeeling(**given)
+    assert mechanism.local_epsilon > 1.1 * picks_epsilon(Accounting.EXACT, **given)
+    assert 0.999 * delta < mechanism.cost.delta(epsilon) <= delta
+
+    def of_these_picks(local_epsilon):
+        """Their worst case, without the detour by normal noise."""
+        epsilons, deltas = reach_curve(BoundedRange(local_epsilon, k), delta / 100)
+        return np.interp(math.exp(epsilon), np.exp(epsilons), deltas, right=0.0)
+
+    assert of_these_picks(mechanism.local_epsilon) <= delta
+    assert of_these_picks(1.03 * mechanism.local_epsilon) > delta
+
+
+def test_without_a_delta_each_pick_may_tell_as_much_of_a_user_who_is_never_reached():
+    """All items but two are the user's, so that a pick of either of the two is a large loss."""
+    mechanism, n = UserPeeling(k=2, epsilon=4.0), 100
+    data = (), (frozenset(range(2, n)),)
+    without, with_user = (
+        picks_oracle(d, range(n), mechanism.k, mechanism.local_epsilon)[0, 1] for d in data
+    )
+    assert 0.96 * mechanism.epsilon < math.log(without / with_user) <= mechanism.epsilon
+    assert mechanism.local_epsilon == 2.0
+
+
+@cache
+def largest_delta(local_epsilon):
+    """Of five picks among as many items, at any neighbours of a few; the mechanism is `LARGE`."""
+    worst, items = 0.0, range(5)
+    for most in (1, 2, 4):
+        user = frozenset(range(most))
+        for times in (-2, -1, 0, 1):
+            ahead = items[:most] if times > 0 else items[most:]
+            others = [frozenset({item}) for item in ahead for _ in range(abs(times))]
+            both = (picks_oracle(d, items, 5, local_epsilon) for d in (others, [*others, user]))
+            p, q = both
+            worst = max(worst, hockey_stick(p, q, 0.1), hockey_stick(q, p, 0.1))
+    return worst
+
+
+LARGE = {"k": 5, "epsilon": 0.1, "delta": 0.1}  # with so few items, there is a little to gain
+
+
+def test_no_user_changes_what_is_paid_until_reached_by_more_than_delta():
+    mechanism = UserPeeling(**LARGE)
+    assert mechanism.local_epsilon > 1.2 * picks_epsilon(Accounting.EXACT, **LARGE)
+    assert 0.085 < largest_delta(mechanism.local_epsilon) <= 0.1
+    held = [frozenset({0, 1}), frozenset({3})]
+    agree(
+        positions_law(mechanism, held, 5),
+        picks_oracle(held, range(5), 5, mechanism.local_epsilon),
+        1e-12,
+    )
+
+
+def test_a_price_that_stops_too_early_and_a_wrong_scale_are_caught():
+    as_of_half = UserPeeling(**LARGE | {"k": 2}).local_epsilon
+    assert largest_delta(as_of_half) > 0.105
+    assert largest_delta(1.3 * UserPeeling(**LARGE).local_epsilon) > 0.115
+
+
+class NextReaches(UnreachedRows):
+    """A pick reaches those who hold the item after it."""
+
+    def reach(self, place):
+        super().reach((place + 1) % len(self.counts))
+
+
+def test_users_who_are_reached_by_what_they_do_not_hold_are_caught():
+    data, local_epsilon = [frozenset({0, 1}), frozenset({2})], 1.0
+
+    def picks(kind):
+        def run(draws):
+            held = contributions(data, 3)
+            unreached = held.unreached
+            object.__setattr__(held, "unreached", lambda d: kind(**vars(unreached(d))))
+            worth = np.ones(3)
+            return tuple(pick_by_reach(held, np.arange(3), worth, 3, local_epsilon, draws))
+
+        return law(run)
+
+    oracle = picks_oracle(data, range(3), 3, local_epsilon)
+    agree(picks(UnreachedRows), oracle, 1e-12)
+    assert max(abs(picks(NextReaches)[picked] - oracle[picked]) for picked in oracle) > 0.02
 
 
 class Sharp(UserPeeling):

@@ -129,7 +129,8 @@ def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
     # alone holds, would be forgotten below.
     if type(stages) is not Composition or not isinstance(stages.own_items, ThresholdDelta | None):
         return added_up
-    lost = ThresholdDelta(added_up.lost) if stages.lost else None
+    # What is lost in a stage of one release is lost in that of each.
+    lost = None if stages.own_items is None else ThresholdDelta(added_up.lost)
     try:
         composition = Composition(stages.stages * times, lost)
     except InputError:  # too many branches

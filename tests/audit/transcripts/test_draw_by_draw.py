@@ -21,6 +21,7 @@ from shortlist.mechanisms import (
     PerGroup,
     PermuteAndFlip,
     PolicyGreedy,
+    UserPeeling,
     WeightedGaussianPeeling,
 )
 from shortlist.mechanisms.registry import every_mechanism
@@ -41,6 +42,8 @@ UNUSUAL = [
     AdaptiveGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100, rounds=10),
     DiscoverThenRank(k=100, epsilon=5.0, delta=1e-6, max_items_per_user=10),
     PermuteAndFlip(k=5, epsilon=20.0),
+    UserPeeling(k=40, epsilon=1.0, delta=1e-6),
+    UserPeeling(k=300, epsilon=0.1, delta=1e-9),
     WeightedGaussianPeeling(k=1, epsilon=0.01, delta=0.01, max_items_per_user=1000),
     LimitedDomain(k=100, epsilon=0.01, delta=1e-12, max_items_per_user=1),
 ]
@@ -127,6 +130,16 @@ def test_users_who_count_on_after_a_pick_has_reached_them_are_seen(monkeypatch):
     monkeypatch.setattr(UnreachedRows, "reach", lambda _unreached, _place: None)
     found = findings(AdaptiveHittingSet(k=40, **ASKED))
     assert found["draws: beside noise"].verdict is Verdict.BROKEN
+
+
+def test_picks_of_known_items_are_held_against_the_noise_they_are_paid_as():
+    found = findings(UserPeeling(k=40, epsilon=1.0, delta=1e-6))
+    assert found["draws: beside noise"].verdict is Verdict.HOLDS
+    assert 0.9 < found["draws: delta"].used <= 1
+    sharp = UserPeeling(k=40, epsilon=1.5, delta=1e-6).select
+    claimed = UserPeeling(k=40, epsilon=1.0, delta=1e-6)
+    object.__setattr__(claimed, "select", sharp)
+    assert findings(claimed)["draws: beside noise"].verdict is Verdict.BROKEN
 
 
 @pytest.mark.parametrize("name", FEW)

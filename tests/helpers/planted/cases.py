@@ -214,6 +214,7 @@ CASES = {
     "policy-greedy": case(PolicyGreedy, sets, **LOUD),
     "policy-greedy published": case(PolicyGreedy, sets, **LOUD, **PUBLISHED),
     "user-peeling": case(UserPeeling, sets, **K, **SOME),
+    "user-peeling many": case(UserPeeling, sets, k=40, **SOME),
     "user-peeling private": case(UserPeeling, sets, **K, **LOUD, **BOUND),
     "peeling": case(Peeling, **FIVE_PICKS),
     "peeling zcdp": case(Peeling, **FIVE_PICKS, **ZCDP),

@@ -28,6 +28,7 @@ from shortlist.mechanisms import (
     joint_permute_and_flip,
     one_shot_exponential,
     per_group,
+    user_peeling,
 )
 from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
@@ -216,6 +217,18 @@ MECHANISMS = [
             "all that follows the first round counts as noise on weights": method(
                 AdaptiveHittingSet, "_first", always(0.999)
             )
+        },
+    ),
+    *mistakes(
+        "user-peeling",
+        "user-peeling many",
+        {
+            "picks are paid for as if any of four had reached the user": at(
+                user_peeling, "picks_by_reach_below", argument(1, lambda n: min(n, 4))
+            ),
+            "picks of known items at 1.25 times what they cost until a user is reached": at(
+                user_peeling, "peel_users", argument_times(3, 1.25)
+            ),
         },
     ),
     *mistakes(

@@ -113,6 +113,8 @@ def _sets_of_pairs(mechanism: Mechanism, quick: bool) -> Iterator[TableWithUser]
 
 def _users(bound: int, *, private: bool) -> Iterator[tuple[str, Ints, int]]:
     yield "a user of the best item", np.arange(1), 0
+    if bound > _FEW and not private:  # whom the first picks reach
+        yield "a user of some of the best items", np.arange(_FEW), 0
     yield "a user at the bound", np.arange(bound), 0
     yield "a user of everything", np.arange(ITEMS), 0
     if bound > 1 and private:

@@ -297,7 +297,8 @@ class _Paths:
         picks = max((path.picks for path in self.paths), default=0)
         asked_for = self.mechanism.audit_hints().most_items or 0
         for way in self.ways:
-            if (way.on_weights or way.squares) and not noise:
+            as_noise = picks and not (way.ranges or way.pures)  # what picks may be claimed to be
+            if (way.on_weights or (way.squares and not as_noise)) and not noise:
                 yield PartOfClaim("noise that no draw asks for", 0.0, 1.0)
             if (way.ranges or way.pures) and not picks and asked_for < ITEMS:
                 yield PartOfClaim("picks that no draw asks for", 0.0, 1.0)
