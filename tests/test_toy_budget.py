@@ -82,7 +82,7 @@ def test_a_plan_costs_nothing_until_it_is_run():
     assert purse.log == []
     plan.run()
     plan.run()
-    assert purse.log == [(sl.Domain(), "ChosenBound")] * 2
+    assert purse.log == [(sl.Domain(), "GreedyOrRounds")] * 2
 
 
 def test_a_charge_stays_where_reading_fails(tmp_path):

@@ -9,18 +9,19 @@ from bench.accuracy.study import Kinds, Measure, Study, lines
 from bench.common import real, report
 from bench.common.axes import Across, Axis
 from bench.common.plotting import Look, against
-from shortlist.mechanisms import PolicyGaussian, PolicyGreedy, WeightedGaussian
+from shortlist.mechanisms import AdaptiveGaussian, PolicyGaussian, PolicyGreedy, WeightedGaussian
 
 __all__ = ["DEFAULT_NAME", "ITEMS", "MASS", "PUBLISHED", "STUDY", "plot"]
 
 ITEMS, MASS = "items named", "missing mass"
-DEFAULT_NAME = "AdaptiveGaussian"
+DEFAULT_NAME = "GreedyOrRounds"
 PUBLISHED = "WeightedGaussian"
 _BOUNDS = (10, 100, 1000)
 _OTHERS: Kinds = {
     PUBLISHED: WeightedGaussian,
     "PolicyGaussian": PolicyGaussian,
     "PolicyGreedy": PolicyGreedy,
+    "AdaptiveGaussian": AdaptiveGaussian,
 }
 _NOTE = (
     f"max_items_per_user {', '.join(f'{bound:,}' for bound in _BOUNDS)}; more items and "
@@ -57,6 +58,7 @@ _LOOKS = {
     "PolicyGreedy": Look("#8a9a01"),
     "PolicyGaussian": Look("#8e4fa8"),
     PUBLISHED: Look("#d1701a"),
+    "AdaptiveGaussian": Look("#7fb6cc"),
     _DEFAULT: Look("#0b6e99", width=3),
 }
 

@@ -18,8 +18,9 @@ LOOKED_AT = (
     "Not all are new: for top-k and hitting sets, Amazon grocery and games, Retail baskets and "
     "AskReddit words were measured while the designs were settled, and early ends on Retail "
     "baskets spoke for the slack of AdaptiveTopK. Nobody had looked at AskReddit bigrams, IMDb "
-    "review words and Reddit title words. Of the histograms of counts, some were looked at more "
-    "than once."
+    "review words and Reddit title words. Of domains, the rule by which GreedyOrRounds chooses its "
+    "way was settled with all tables in view. Of the histograms of counts, some were looked at "
+    "more than once."
 )
 """What the choice of parameters had seen of the other tables: figures of these flatter."""
 

@@ -48,6 +48,7 @@ from shortlist.questions import (
     TopScores,
     UserCounts,
     WithCounts,
+    WithOthers,
 )
 from shortlist.strength import BETTER, Strength, of_delta, of_epsilon, usual_delta
 
@@ -95,6 +96,9 @@ _WITHOUT_ORDER = {"JointOrPeel": "SetOrPeel"}
 
 _WITHOUT_BOUND = {"AdaptiveGaussian": "ChosenBound"}
 """In place of a default, where nobody asked for a bound: one is chosen privately."""
+
+_BY_CHOICE = {"AdaptiveGaussian": "GreedyOrRounds", "ChosenBound": "GreedyOrRounds"}
+"""In place of these, where rows are at hand, and no stage follows that adds up with theirs."""
 
 _WHO = (
     Words("it needs to know who holds what, which counts do not tell"),
@@ -274,7 +278,7 @@ def filled(kind: type[Mechanism] | None, bounds: Bounds) -> dict[str, Any]:
     return {
         name: bound.bound if isinstance(bound, Usual) else bound
         for name, bound in bounds.items()
-        if not (isinstance(bound, Usual) and isinstance(getattr(kind, name, None), int))
+        if not (isinstance(bound, Usual) and kind is not None and kind.chooses_bound)
     }
 
 
@@ -294,11 +298,12 @@ def default_mechanism(
         shown = UserSets  # of each group by itself
     for kind in type(question).__mro__:
         if name := _DEFAULTS.get((kind, shown)):
+            for better in _instead(name, bounds.get("max_items_per_user"), question, engine):
+                instead: type[Mechanism] = getattr(mechanisms, better)
+                if accounting in instead.accountings and not _ignores_known(instead, engine):
+                    return instead
             found: type[Mechanism] = getattr(mechanisms, name)
-            other = _instead(name, bounds.get("max_items_per_user"), in_order=question.in_order)
-            instead: type[Mechanism] = getattr(mechanisms, other)
-            fits = accounting in instead.accountings and not _ignores_known(instead, engine)
-            return instead if fits else found
+            return found
     raise InputError(
         "{question}: nothing answers it from such a table by default",
         "give {mechanism}, or ask another question",
@@ -306,13 +311,23 @@ def default_mechanism(
     )
 
 
-def _instead(name: str, bound: object, *, in_order: bool) -> str:
-    """What is better where nobody gave a bound, or it is 1, or nobody asked for an order."""
-    if not in_order:
-        return _WITHOUT_ORDER.get(name, name)
-    if isinstance(bound, Usual):
-        return _WITHOUT_BOUND.get(name, name)
-    return _OF_ONE_ITEM.get(name, name) if bound == 1 else name
+def _instead(name: str, bound: object, question: Question, engine: Engine) -> Iterator[str]:
+    """What is better, the best first; some of these may not fit."""
+    if not question.in_order:
+        yield _WITHOUT_ORDER.get(name, name)
+    elif bound == 1:
+        yield _OF_ONE_ITEM.get(name, name)
+    else:
+        other = _WITHOUT_BOUND.get(name, name) if isinstance(bound, Usual) else name
+        if not (engine.fetches_rows or _asks_for_more(question)):
+            yield _BY_CHOICE.get(other, other)
+        yield other
+
+
+def _asks_for_more(question: Question) -> bool:
+    """Whether counts, or numbers of others, follow the selection."""
+    counted = isinstance(question, WithCounts) and question.share_of_counts is not None
+    return counted or (isinstance(question, WithOthers) and question.others)
 
 
 def answering_mechanisms(question: Question, engine: Engine) -> Iterator[type[Mechanism]]:

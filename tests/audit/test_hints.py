@@ -21,6 +21,7 @@ from shortlist.mechanisms import (
     AddedNoise,
     AuditHints,
     DiscoverThenRank,
+    GreedyOrRounds,
     LimitedDomain,
     Mechanism,
     Peeling,
@@ -125,7 +126,7 @@ def test_a_wrapper_tells_what_it_wraps():
 
 def test_users_are_shuffled_by_policies_alone():
     shuffling = {type(m) for m in EVERY if m.audit_hints().shuffles_users}
-    assert shuffling == {PolicyGaussian, PolicyGreedy}
+    assert shuffling == {GreedyOrRounds, PolicyGaussian, PolicyGreedy}
 
 
 def test_the_coarse_one_runs_the_same_code():
@@ -163,6 +164,7 @@ def test_scores_without_a_told_noise_are_those_of_data_or_none():
     untold = {type(m).__name__ for m in EVERY if m.score_unit and not m.audit_hints().score_sd}
     told_by_data = {"AdaptiveTopK", "NoisyClippedCounts", "OneShotLaplace", "PerGroup"}
     told_by_data |= {"ClippedCountEach", "SpectralRanking"}
+    told_by_data |= {"GreedyOrRounds", "PolicyGreedy"}  # whole numbers, in no normal noise
     assert untold <= told_by_data
     assert Peeling(k=1, epsilon=1.0).audit_hints().score_sd is None
 

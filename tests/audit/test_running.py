@@ -13,7 +13,13 @@ from shortlist import cli
 from shortlist.audit import Audit, Verdict
 from shortlist.audit.audited_parameters import settings_of
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
-from shortlist.mechanisms import ChosenBound, ClippedCountEach, Peeling, PermuteAndFlip
+from shortlist.mechanisms import (
+    ChosenBound,
+    ClippedCountEach,
+    GreedyOrRounds,
+    Peeling,
+    PermuteAndFlip,
+)
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import every_mechanism
 
@@ -54,7 +60,7 @@ def test_one_mechanism_is_named_in_any_way(named):
 def test_a_partial_leaves_the_rest_open(kind):
     settings = list(settings_of(partial(kind, epsilon=0.9)))
     assert {mechanism.epsilon for mechanism in settings} == {0.9}
-    few = kind in (ChosenBound, ClippedCountEach)
+    few = kind in (ChosenBound, ClippedCountEach, GreedyOrRounds)
     assert len(settings) == len(set(settings)) > (not few)
 
 

@@ -65,11 +65,9 @@ def test_a_dry_run_in_json(answered, file):
     out = answered(*domain(file, "--dry-run", "--json"))
     plan = json.loads(out)
     assert plan["question"] == {"name": "domain", "count_share": None, "noisy_counts": False}
-    assert plan["mechanism"]["name"] == "ChosenBound"
-    assert plan["mechanism"]["parameters"]["sigma"] > 0
-    cost = plan["guarantee"]["cost"]
-    assert cost["name"] == "Composed"
-    assert cost["parameters"]["by_rho"]["name"] == "Gaussian"
+    assert plan["mechanism"]["name"] == "GreedyOrRounds"
+    assert plan["mechanism"]["parameters"]["threshold"] > 0
+    assert plan["guarantee"]["cost"]["name"] == "Approximate"
     assert plan["guarantee"]["epsilon"] == 3
     assert "users, if each holds only this item" in plan["explanation"][-1]
 

@@ -68,7 +68,10 @@ def test_a_domain_is_not_told_of_public_items(complaint, tmp_path):
     said = complaint(*words, 0)
     assert said == "--delta is needed, because the items are private: add --delta 1e-6."
     said = complaint(*words, 1e-6, "--mechanism", "domain")
-    kinds = "adaptive-gaussian, chosen-bound, policy-gaussian, policy-greedy, weighted-gaussian"
+    kinds = (
+        "adaptive-gaussian, chosen-bound, greedy-or-rounds, policy-gaussian, policy-greedy, "
+        "weighted-gaussian"
+    )
     assert said == f'--mechanism "domain" is not known; there are {kinds}.'
 
 

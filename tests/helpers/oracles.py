@@ -38,8 +38,13 @@ from helpers.oracles_of_counts import (
 )
 from helpers.oracles_of_groups import groups_oracle, in_groups
 from helpers.oracles_of_hitting import hitting_oracle
-from helpers.oracles_of_policies import gaussian_oracle, greedy_oracle
-from helpers.oracles_of_rounds import chosen_bound_oracle, pairs_oracle, rounds_oracle
+from helpers.oracles_of_policies import gaussian_oracle, greedy_with_scores
+from helpers.oracles_of_rounds import (
+    chosen_bound_oracle,
+    greedy_or_rounds_oracle,
+    pairs_oracle,
+    rounds_oracle,
+)
 from helpers.oracles_of_top_k import top_k_oracle
 from helpers.oracles_of_users import (
     averaged,
@@ -486,6 +491,16 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         edges=(0.0,),
         with_branch=True,
     ),
+    mechanisms.GreedyOrRounds: Oracle(
+        greedy_or_rounds_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
+        on_coarse_grid,
+        within=2e-6,  # as above
+        in_order=False,
+        edges=(0.0,),
+        with_branch=True,
+    ),
     mechanisms.AdaptiveHittingSet: Oracle(
         hitting_oracle,
         TWO_ITEMS,
@@ -507,7 +522,11 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         gaussian_oracle, FEWER_USERS, build=near_cutoff, within=1e-7, in_order=False
     ),
     mechanisms.PolicyGreedy: Oracle(
-        greedy_oracle, FEWER_USERS, build=partial(built, alpha=1), in_order=False
+        greedy_with_scores,
+        FEWER_USERS,
+        build=partial(built, alpha=1),
+        in_order=False,
+        edges=(0.0,),  # scores are whole numbers
     ),
     mechanisms.UserPeeling: Oracle(of_kept(picked_by_users)),
     EachGroup: Oracle(

@@ -55,10 +55,9 @@ def units(data, cutoff, n_items, known=frozenset(), head_start=0):
         for ranking in rankings:
             counts = {i: head_start if i in known and head_start else None for i in range(n_items)}
             for items in order:
-                for i in ranking:
-                    if i in items and (counts[i] or 0) < cutoff:
-                        counts[i] = (counts[i] or 0) + 1
-                        break
+                held = [i for i in ranking if i in items]
+                for i in [i for i in held if (counts[i] or 0) < cutoff][:1] or held[:1]:
+                    counts[i] = (counts[i] or 0) + 1
             yield counts
 
 
@@ -94,6 +93,29 @@ def greedy_chance(mechanism, count):
     if mechanism.accounting is Accounting.PUBLISHED:
         return laplace_tail(mechanism.epsilon * (mechanism.threshold - count))
     return float(best_chance(count, mechanism.epsilon, mechanism.delta))
+
+
+def greedy_with_scores(mechanism, data):
+    """The names in rising order, and how far each item's units are above a random need."""
+    oracle, histograms = {}, list(units(data, mechanism.cutoff, 3))
+    for histogram in histograms:
+        held = [item for item in histogram if histogram[item]]
+        for told in itertools.product(*(needs(mechanism, histogram[item]) for item in held)):
+            named = [i for i, (score, _) in zip(held, told, strict=True) if score is not None]
+            scores = tuple(float(score) for score, _ in told if score is not None)
+            outcome = frozenset(named), scores
+            p = math.prod(chance for _, chance in told) / len(histograms)
+            oracle[outcome] = oracle.get(outcome, 0) + p
+    return oracle
+
+
+def needs(mechanism, count):
+    """The scores of an item of so many units, None where it is not named, and their chances."""
+    chances = [greedy_chance(mechanism, n) if n else 0.0 for n in range(count + 1)]
+    yield None, 1 - chances[-1]
+    for needed in range(1, count + 1):
+        if chances[needed] > chances[needed - 1]:
+            yield count - needed + mechanism.threshold, chances[needed] - chances[needed - 1]
 
 
 def greedy_oracle(mechanism, data, known=frozenset()):

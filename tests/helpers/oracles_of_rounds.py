@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from scipy.special import ndtr
 
 from helpers.oracles_of_counts import peeling_oracle
+from helpers.oracles_of_policies import greedy_with_scores
 from helpers.oracles_of_users import averaged, weights_of
 
 FLOOR, BOLDNESS = 0.25**2, 1.5
@@ -34,6 +35,30 @@ def chosen_bound_oracle(mechanism, data):
         for (found, first), p in rounds_oracle(at_bound, data).items():
             told = (f"at most {bound} items of a user", found), first
             outcomes[told] = p * weight / sum(odds)
+    return outcomes
+
+
+def greedy_or_rounds_oracle(mechanism, data):
+    """The law of either way, with the way, by the votes of all users."""
+    greedy, rounds = mechanism._greedy, mechanism._rounds
+    lean = mechanism.design.worth * rounds.threshold / greedy.threshold
+    votes = [
+        max(-1, min(lean - math.sqrt(min(len(held), rounds.max_items_per_user)), 1))
+        for held in data
+        if held
+    ]
+    first = mechanism.design.factor * math.exp(
+        mechanism.choice_epsilon * sum(min(vote, 0) for vote in votes)
+    )
+    second = math.exp(-mechanism.choice_epsilon * sum(max(vote, 0) for vote in votes))
+    outcomes = {}
+    for branch, weight, oracle in (
+        ("one item of a user", first, greedy_with_scores(greedy, data)),
+        ("rounds", second, rounds_oracle(rounds, data)),
+    ):
+        for (found, scores), p in oracle.items():
+            told = (branch, frozenset(found)), scores
+            outcomes[told] = outcomes.get(told, 0) + p * weight / (first + second)
     return outcomes
 
 

@@ -21,6 +21,7 @@ from shortlist.mechanisms import (
     AdaptiveHittingSet,
     AdaptiveTopK,
     ChosenBound,
+    GreedyOrRounds,
     PolicyGreedy,
 )
 
@@ -80,6 +81,7 @@ def coarse(kind, **given):
 MECHANISMS = [
     coarse(AdaptiveGaussian, rounds=2),
     coarse(ChosenBound, rounds=2),
+    coarse(GreedyOrRounds, rounds=2),
     coarse(AdaptiveTopK, k=1),
     coarse(AdaptiveHittingSet, k=1),
     PolicyGreedy(epsilon=1.0, delta=0.001),

@@ -83,8 +83,8 @@ def test_coins_are_within_their_stated_error_and_start_at_delta(units, epsilon, 
     mechanism = PolicyGreedy(epsilon=epsilon, delta=delta)
     chances = mechanism._chances(ints(1, *units))
     values, _ = within_stated_error(chances)
-    assert values[0] == delta
-    assert chances.coin.chance(1) == Fraction(delta)
+    assert values[0] == math.nextafter(delta, 0)
+    assert chances.coin.chance(1) == Fraction(math.nextafter(delta, 0))
 
 
 @pytest.mark.parametrize(

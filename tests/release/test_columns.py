@@ -17,6 +17,7 @@ from shortlist.draws import ExactDraws, Order
 from shortlist.draws.noise import Laplace, Normal
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms import (
+    Accounting,
     AdaptiveTopK,
     DiscoverThenRank,
     LimitedDomain,
@@ -105,7 +106,11 @@ ASKED = {
     ),
     "domain": (domain(), ["rank", "title", "weight"]),
     "domain, counts": (domain(noisy_counts=True), ["rank", "title", "clipped_count", "count_low"]),
-    "domain without weights": (domain(mechanism=PolicyGreedy), ["rank", "title"]),
+    "domain of units": (domain(mechanism=PolicyGreedy), ["rank", "title", "weight"]),
+    "domain without weights": (
+        domain(mechanism=partial(PolicyGreedy, accounting=Accounting.PUBLISHED)),
+        ["rank", "title"],
+    ),
     "domain in groups": (domain(by="place"), ["place", "rank", "title", "weight"]),
     "hitting set, counts": (
         lambda held, bits: rows(held).hitting_set(2, noisy_counts=True, **PRICE, random=bits),

@@ -9,7 +9,7 @@ import pytest
 import shortlist as sl
 from helpers.refusals import MARKER, refusal
 from shortlist.bits import SeededBits
-from shortlist.mechanisms import AdaptiveGaussian, AdaptiveTopK, PerGroup
+from shortlist.mechanisms import AdaptiveTopK, GreedyOrRounds, PerGroup
 
 ASK = {"epsilon": 8.0, "delta": 1e-6}
 HELD = {"CH": ["Emma", "Dune"], "FR": ["Emma", "Candide"], "DE": ["Faust", "Werther"]}
@@ -133,7 +133,7 @@ def test_the_plan_says_by_what():
         "by": ["country"],
     }
     domain = pairs().grouped("country").plan(sl.Domain(), **ASK)
-    assert isinstance(domain.mechanism, AdaptiveGaussian)
+    assert isinstance(domain.mechanism, GreedyOrRounds)
     assert repr(pairs().grouped("country")).startswith('<Groups: by="country", max_items_per_user')
 
 
@@ -195,7 +195,7 @@ def test_items_of_groups_that_have_their_own():
     known = pairs(frame).top_k(1, public_groups=["FR", "XX"], **asked)
     assert named(known) == {"FR": ["FR" + HELD["FR"][0]]}
     grouped = pairs(frame).grouped("country", group_items=sl.GroupItems.OWN)
-    assert isinstance(grouped.plan(sl.Domain(), **ASK).mechanism, AdaptiveGaussian)
+    assert isinstance(grouped.plan(sl.Domain(), **ASK).mechanism, GreedyOrRounds)
     assert "group_items=" in repr(grouped)
 
 

@@ -76,7 +76,7 @@ def test_a_store_has_its_kind_and_no_columns():
 def test_a_plan_is_shown_with_its_price_and_what_would_happen():
     plan = sources(3)[0].plan(sl.Domain(), epsilon=1.0, delta=1e-6)
     shown = plan._repr_html_()
-    assert "domain by AdaptiveGaussian: a plan" in shown
+    assert "domain by GreedyOrRounds: a plan" in shown
     assert "<p>To be named, an item needs about" in shown
     assert "nothing is spent until it is run" in shown
     assert "<b onclick" not in shown

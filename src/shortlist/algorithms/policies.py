@@ -90,9 +90,9 @@ def descend(
 def count_units(
     held: Contributions, order: Codes, ranks: Codes, *, cutoff: int, start: Ints
 ) -> Ints:
-    """The counts after each user in turn has added 1 to one of the items held, or to none.
+    """The counts after each user in turn has added 1 to one of the items held.
 
-    It is the first in rank of those whose count is below the cutoff.
+    It is the first in rank of those whose count is below the cutoff; or of all, if none is.
 
     Args:
         held: Sets of items.

@@ -22,6 +22,7 @@ from shortlist.mechanisms import (
     DiscoverThenRank,
     Extreme,
     Gamma,
+    GreedyOrRounds,
     ItemsThenPairs,
     JointOrPeel,
     LimitedDomain,
@@ -187,6 +188,7 @@ _OPTIONS: Options = {
     AdaptiveGaussian: [{"rounds": 2}],
     AdaptiveGaussianPeeling: [{"rounds": 2}],
     ChosenBound: [{"rounds": 2, "max_items_per_user": 2, "delta": 0.2}],
+    GreedyOrRounds: [{"rounds": 2, "max_items_per_user": 2, "delta": 0.2}],
     PolicyGreedy: [{}, {"alpha": 1}, {"accounting": Accounting.PUBLISHED}],
     WinCount: [{}, {"max_comparisons_per_user": 2}],
     SpectralRanking: [{}, {"max_comparisons_per_user": 2}, {"contraction": 0.5}],
@@ -205,6 +207,7 @@ _REAL_OPTIONS: Options = {
     AdaptiveGaussian: [{}, {"max_items_per_user": 100}],  # of fewer items, no weight is capped
     AdaptiveGaussianPeeling: [{}],
     ChosenBound: [{"max_items_per_user": 30}],
+    GreedyOrRounds: [{"max_items_per_user": 30}],
     AdaptiveHittingSet: [{}],
     ItemsThenPairs: [{"most_items": 16}],
     PerGroup: [

@@ -541,9 +541,9 @@ OPTIONS: tuple[CommandOption, ...] = (
             "default with --unordered), joint, joint-permute-and-flip, permute-and-flip, peeling, "
             "one-shot-exponential, one-shot-laplace, gamma; with --store threshold-top-k; with "
             "--by per-group; with --of 2 items-then-pairs.",
-        C.DOMAIN: "chosen-bound (the default), adaptive-gaussian (the default with "
-            "--max-items-per-user), weighted-gaussian, policy-gaussian, policy-greedy (the "
-            "default with --max-items-per-user 1).",
+        C.DOMAIN: "greedy-or-rounds (the default), adaptive-gaussian, chosen-bound, "
+            "weighted-gaussian, policy-gaussian, policy-greedy (the default with "
+            "--max-items-per-user 1).",
         C.HITTING_SET: "adaptive-hitting-set (the default) or user-peeling; for public items "
             "user-peeling.",
         C.USER_COUNTS: "count-each (the default); for lists of hundreds of items "

@@ -81,6 +81,11 @@ class Engine(StaysHere, ABC):
         return None
 
     @property
+    def fetches_rows(self) -> bool:
+        """Whether rows lie elsewhere, and are fetched for what goes through users one by one."""
+        return False
+
+    @property
     def counts_in_part(self) -> bool:
         """Whether of some users a part alone is shown, whatever is wanted."""
         return False

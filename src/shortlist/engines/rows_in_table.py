@@ -181,6 +181,11 @@ class RowsInTable(_UsersInEngine):
         # Who holds what leaves an engine only where that was asked for, by `pull=True`.
         self.can_show = tuple(kind for kind in self._fetched.can_show if kind is not KeyedPairs)
 
+    @property
+    def fetches_rows(self) -> bool:
+        """Always, for these."""
+        return True
+
     def identity(self) -> object:
         """Where the table lies, and where it lay when its rows were fetched."""
         return [self._origin(), self._fetched.identity()]

@@ -49,13 +49,18 @@ def descend(starts, sizes, items, order, cutoff, one, weights):
 
 @kernel("void(int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], int64, int64[::1])")
 def count_units(starts, sizes, items, order, ranks, cutoff, counts):
-    """Each user in turn adds 1 to the first in rank of the items held that are below the cutoff."""
+    """Each user in turn adds 1 to the first in rank of the items held that are below the cutoff.
+
+    If none is, it is the first of all.
+    """
+    full = np.int64(1) << 32
     for turn in range(len(order)):
         first = starts[order[turn]]
-        chosen, least = np.int64(-1), np.int64(1) << 32
+        chosen, least = np.int64(-1), full << 1
         for place in range(first, first + sizes[order[turn]]):
             item = np.int64(items[place])
-            if ranks[item] < least and counts[item] < cutoff:
-                chosen, least = item, np.int64(ranks[item])
+            rank = np.int64(ranks[item]) + (full if counts[item] >= cutoff else np.int64(0))
+            if rank < least:
+                chosen, least = item, rank
         if chosen >= 0:
             counts[chosen] += 1

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.count_each import CountEach
     from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
     from shortlist.mechanisms.gamma import Gamma
+    from shortlist.mechanisms.greedy_or_rounds import GreedyOrRounds
     from shortlist.mechanisms.items_then_pairs import ItemsThenPairs
     from shortlist.mechanisms.joint import Joint
     from shortlist.mechanisms.joint_or_peel import JointOrPeel
@@ -58,6 +59,7 @@ __all__ = [
     "DiscoverThenRank",
     "Extreme",
     "Gamma",
+    "GreedyOrRounds",
     "ItemsThenPairs",
     "Joint",
     "JointOrPeel",

@@ -91,6 +91,7 @@ class ChosenBound(AdaptiveGaussian):
     design: ChosenBoundDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
     derived: ClassVar[tuple[str, ...]] = ("bounds", "choice_epsilon", "sigma", "threshold")
+    chooses_bound: ClassVar[bool] = True
 
     # --- what is spent
 
@@ -148,6 +149,12 @@ class ChosenBound(AdaptiveGaussian):
         """The rounds at each bound: with the same noise, and thresholds of their own."""
         limits = (limits_of(self._schedule, self._release, bound) for bound in self.bounds)
         return tuple(replace(self.search, limits=its) for its in limits)
+
+    @property
+    def usual_threshold(self) -> float:
+        """The least mean noisy weight after the last round, at the bound that is usual."""
+        usual = sum(bound <= _USUAL for bound in self.bounds)
+        return self._searches[max(usual - 1, 0)].threshold
 
     @property
     def finding(self) -> ByPlay:

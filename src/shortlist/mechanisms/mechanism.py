@@ -162,6 +162,7 @@ class Mechanism(ABC):
         reads_unit: Whether it reads the unit of its counts, so that scores may stand as such.
         accountings: How its stages may be counted, for its field `accounting`, if it has one.
         only_in_zcdp: Options that have no effect where the worst case counts.
+        chooses_bound: Whether it chooses a bound on users' items itself, where none is given.
 
     Attributes:
         epsilon: The epsilon of the guarantee.
@@ -180,6 +181,7 @@ class Mechanism(ABC):
     reads_unit: ClassVar[bool] = False
     accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT, Accounting.ZCDP)
     only_in_zcdp: ClassVar[tuple[str, ...]] = ()
+    chooses_bound: ClassVar[bool] = False
 
     epsilon: float
     delta: float = 0.0

@@ -12,7 +12,7 @@ import numpy as np
 
 from shortlist.algorithms.policies import count_units, shuffled_known_first, users_shuffled
 from shortlist.draws import Draws, Floats, Ints, Reals
-from shortlist.draws.reals import TINY, ULP, LaplaceCDF
+from shortlist.draws.reals import ROUNDING, TINY, ULP, LaplaceCDF
 from shortlist.evidence.buckets import MOST_USERS
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.finding import ByPlay
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # A coin's chances are found one after another: more of them would take long.
 _MOST_UNITS = 2**16
 _BY_MISTAKE = Fraction(1, 100)  # the chance to name a known item to which nobody gave a unit
+_MOST_EPSILON = (
+    40.0  # with larger ones, roundings of the coin may cost scores more than is set apart
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +39,20 @@ class PolicyGreedy(Mechanism):
     """Domain discovery: users in random order each add one unit where it helps.
 
     A user adds the unit to the first of the items held, in a random order of all items, that has
-    fewer units than the cutoff. Each item with a unit is named by a coin, whose chance grows with
-    the units as quickly as privacy allows. Any item of a user may take the unit: no bound on their
-    number is needed. A noisy number of units would say nothing of how many hold an item, and is not
-    released. Known items come first in that order, and begin with units that nobody gave them.
+    fewer units than the cutoff; or to the first of all, if none has. Each item with a unit is named
+    by a coin, whose chance grows with the units as quickly as privacy allows. Any item of a user
+    may take the unit: no bound on their number is needed. Known items come first in that order, and
+    begin with units that nobody gave them.
+
+    The coin is noise and a threshold in one. So each named item comes with its noisy number of
+    units, which costs nothing more. It says at least roughly of which items there are most.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed. An item with one unit is named
     with probability delta.
 
     Source: Carvalho et al. (2022), policy greedy, with the cutoff rounded up to a whole number, and
-    the coin of Desfontaines, Voss & Gipson (2022), Theorem 1, in place of Laplace noise. With a
+    the coin of Desfontaines, Voss & Gipson (2022), Theorem 1, in place of Laplace noise; the noise
+    that it is made of is theirs, too. With a
     fraction, as published, one user's unit can reach many items that nobody else weights, in small
     parts, and their names cost more than delta. Proof note: `docs/proofs/policy-greedy.md`.
 
@@ -55,7 +62,7 @@ class PolicyGreedy(Mechanism):
         alpha: An item at the cutoff is named with a chance of 1 - exp(-alpha) / 2 or more.
         accounting: By the best coin there is; or as published, by Laplace noise and a threshold,
             which is also what is done where epsilon is so small that the coin would take long: at
-            a delta of 1e-6, below about 0.00016.
+            a delta of 1e-6, below about 0.00016. Then there are no scores, nor above 40.
 
     >>> mechanism = PolicyGreedy(epsilon=1.0, delta=1e-6)
     >>> mechanism.threshold, mechanism.cutoff
@@ -76,10 +83,16 @@ class PolicyGreedy(Mechanism):
 
     @cached_property
     def _coin(self) -> UnitCoin | None:
-        """The coin; None for Laplace noise."""
-        coin = UnitCoin(self.epsilon, self.delta)
+        """The coin; None for Laplace noise. The float below delta leaves room for its roundings."""
+        coin = UnitCoin(self.epsilon, math.nextafter(self.delta, 0.0))
         exact = self.accounting is Accounting.EXACT and coin.needed <= _MOST_UNITS
         return coin if exact else None
+
+    @property
+    def score_unit(self) -> str | None:  # type: ignore[override]
+        """What each named item's noisy number of units is told as, if it is."""
+        told = self._coin is not None and self.epsilon <= _MOST_EPSILON
+        return "noisy weight" if told else None
 
     @cached_property
     def threshold(self) -> float:
@@ -133,8 +146,15 @@ class PolicyGreedy(Mechanism):
             f"It is the first, in a random order of items, with fewer than {self.cutoff} units.",
             "Users may hold any number of items: a bound on items per user has no effect.",
             self._naming(),
+            *([] if self.score_unit is None else [self._scoring()]),
             people_needed(self.threshold),
         ]
+
+    def _scoring(self) -> str:
+        return (
+            "The score of an item is its number of units, in noise of standard deviation "
+            f"{self.noise_sd:.3g}: no number of users, since each user adds one unit to one item."
+        )
 
     def explain_known(self) -> list[str]:
         return [
@@ -162,8 +182,43 @@ class PolicyGreedy(Mechanism):
         start[evidence.public] = self.head_start
         units = count_units(evidence, order, ranks, cutoff=self.cutoff, start=start)
         items = np.flatnonzero(units)
-        named = draws.coin(self._chances(units[items]))
-        return Selection(items[named], ordered=False)
+        items = items[draws.coin(self._chances(units[items]))]
+        if self.score_unit is None:
+            return Selection(items, ordered=False)
+        noisy = self._noisy(units[items], draws) - start[items]
+        return Selection(items, noisy, ordered=False, noise_sd=self.noise_sd)
+
+    @cached_property
+    def noise_sd(self) -> float:
+        """The standard deviation of the noise in the scores of items of many units."""
+        assert self._coin is not None  # noqa: S101 - else there are no scores
+        chances = _listed(self._coin)
+        below = self.threshold - np.arange(1, len(chances))  # the noise, if the coin needs so many
+        often = np.diff(chances)
+        return math.sqrt(float(often @ below**2) - float(often @ below) ** 2)
+
+    def _noisy(self, units: Ints, draws: Draws) -> Floats:
+        """The units of named items, in the noise that the coin is made of.
+
+        An item of n units is named if the coin needs at most n, which has the chance of n units. So
+        of a named item it is known how many the coin may have needed, and how likely each of these
+        is. One is drawn, by halves; it is subtracted from the units, and the threshold added.
+        """
+        assert self._coin is not None  # noqa: S101 - else there are no scores
+        low, high = np.zeros(len(units), np.int64), np.minimum(units, self._coin.certain)
+        while len(open_ := np.flatnonzero(high - low > 1)):
+            middle = (low[open_] + high[open_]) // 2
+            lower = draws.coin(_Halves(self._coin, low[open_], middle, high[open_]))
+            high[open_[lower]] = middle[lower]
+            low[open_[~lower]] = middle[~lower]
+        noisy: Floats = (units - high + self.threshold).astype(np.float64)
+        return noisy
+
+
+def _listed(coin: UnitCoin) -> Floats:
+    """The chances as floats: rounded correctly."""
+    one = 1 << coin.bits
+    return np.array([numerator / one for numerator in coin.numerators])
 
 
 @dataclass(frozen=True)
@@ -183,9 +238,7 @@ class _Chances:
 
     def approximate(self) -> tuple[Floats, Floats]:
         """Off by a rounding each, and by what underflows: whole numbers are divided correctly."""
-        one = 1 << self.coin.bits
-        known = np.array([numerator / one for numerator in self.coin.numerators])
-        values = known[np.minimum(self.units, self.coin.certain)]
+        values = _listed(self.coin)[np.minimum(self.units, self.coin.certain)]
         return values, values * ULP + TINY
 
     def ball(self, i: int) -> arb:
@@ -193,3 +246,45 @@ class _Chances:
 
         chance = self.coin.chance(int(self.units[i]))
         return arb(fmpq(chance.numerator, chance.denominator))
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """The chance that a coin which needs more than `low` units, and at most `high`, needs few.
+
+    Attributes:
+        coin: The coin.
+        low: For each item, below `middle`.
+        middle: At most so many are few.
+        high: Above `middle`, and at most `coin.certain`.
+    """
+
+    coin: UnitCoin
+    low: Ints
+    middle: Ints
+    high: Ints
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def approximate(self) -> tuple[Floats, Floats]:
+        """Two differences, each off by a rounding of what is subtracted, and their quotient.
+
+        Where that leaves nothing of the divisor, anything from 0 to 1 may be meant.
+        """
+        known = _listed(self.coin)
+        part, whole = known[self.middle] - known[self.low], known[self.high] - known[self.low]
+        off = known[self.high] * (4 * ULP) + TINY
+        sure = whole > 4 * off
+        divisor = np.where(sure, whole, 1.0)
+        values = np.where(sure, np.minimum(part / divisor, 1.0), 0.5)
+        errors = np.where(sure, 4 * off / divisor + ROUNDING, 1.0)
+        return values, errors
+
+    def ball(self, i: int) -> arb:
+        from flint import arb, fmpq
+
+        low, middle, high = (
+            self.coin.numerators[int(ends[i])] for ends in (self.low, self.middle, self.high)
+        )
+        return arb(fmpq(middle - low, high - low))

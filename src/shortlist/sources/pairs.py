@@ -129,7 +129,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
             more, a uniformly random subset counts. More noise for a larger bound, more of the
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
             max_partitions_contributed. Choose it without looking at the data. None, the default:
-            for `domain` it is chosen privately, from 3 to 1,000, by `ChosenBound`; for all else,
+            for `domain` it is chosen privately, from 3 to 1,000, as by `ChosenBound`; for all else,
             and for other mechanisms of a domain, it is 100.
         public_items: None if the items are private; or what everybody knows: a list, or a table
             or file with the item column(s) alone, no item twice. Then all items of a user count.
@@ -591,17 +591,16 @@ class Pairs(Source):
     ) -> Release:
         """All items held by enough users to be named, with differential privacy.
 
-        Also called set union, partition selection or key set. By default `ChosenBound` answers: it
-        chooses privately how many items of a user count, and then finds items as
-        `AdaptiveGaussian`, the default for a `max_items_per_user` that is given. In rounds, users
-        move their weight to the items that it may still help. Items are listed by their noisy
-        weights, so that roughly those of more users come first; a weight is no number of users, and
-        only JSON, Parquet and frames have it. `WeightedGaussian` has only one round: its weights
-        have less noise, and where nearly every user holds one item it names a few per cent more.
-        With `max_items_per_user=1`, `PolicyGreedy` answers, since nothing is better there. It
-        counts each user for one item only, chosen among all that the user holds, and lists items by
-        their names. It is no default where a budget adds up in zCDP, of which it would take many
-        times as much.
+        Also called set union, partition selection or key set. By default `GreedyOrRounds` answers:
+        it chooses privately between two ways. `PolicyGreedy` counts each user for one item only,
+        chosen among all that the user holds. In rounds, users move their weight to the items that
+        it may still help: as by `AdaptiveGaussian` at the `max_items_per_user` that is given, or as
+        by `ChosenBound`, which chooses privately how many items of a user count. Items are listed
+        by their noisy weights, so that roughly those of more users come first; a weight is no
+        number of users, and only JSON, Parquet and frames have it. With `max_items_per_user=1`,
+        `PolicyGreedy` answers, since nothing is better there. Where a budget adds up in zCDP, of
+        which one unit would take many times as much, where counts or others are asked for, and
+        where rows stay in an engine, items are always found in rounds.
 
         With `noisy_counts=True`, each item comes with a noisy clipped count instead of a weight,
         and with the least number of its users. A user may hold any number of the named items, and
