@@ -34,13 +34,16 @@ class Option(Enum):
 
 
 class GroupItems(Option):
-    """What everybody knows of the items of groups, by what they are; privacy hangs on neither."""
+    """What everybody knows of the items of groups, by what they are; privacy hangs on none."""
 
     SHARED = "shared"
     """An item may be common in many groups, such as the films of countries."""
 
     OWN = "own"
     """Each item belongs to one group alone, such as the restaurants of cities."""
+
+    UNKNOWN = "unknown"
+    """Which of the two it is, nobody knows: a little of epsilon pays for a look at the rows."""
 
 
 class ShareOfUsers(Option):

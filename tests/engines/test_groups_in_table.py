@@ -296,6 +296,9 @@ QUESTIONS = {
     "public groups": lambda source, **more: source.top_k(
         2, by="country", public_groups=["CH", "XX", "FR"], **more
     ),
+    "nobody knows": lambda source, **more: source.top_k(
+        2, by="country", group_items=sl.GroupItems.UNKNOWN, **more
+    ),
     "domain": lambda source, **more: source.domain(by="country", **more),
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 from shortlist.draws import RoundingGrid
 from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.grouped_sets import GroupedSets
+from shortlist.mechanisms._own_items import KindChoice
 from shortlist.mechanisms.per_group import PerGroup, PerGroupDesign, _FoundCodes
 
 
@@ -153,3 +154,32 @@ class ItemsOfAllGroups(OneRound):
 
     def select(self, evidence, draws):
         return super().select(_OfAllGroups(*fields_of(evidence)), draws)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoudChoice(PerGroup):
+    """The choice of whose items are has half of the budget: right, too."""
+
+    design: PerGroupDesign = field(
+        default=replace(PerGroup.design, kind_share=0.5, most_for_kind=math.inf), repr=False
+    )
+
+
+class WholeChoice(KindChoice):
+    """A user counts in whole for each pair held."""
+
+    def _lost_as_own(self, evidence):
+        pairs = evidence.pairs()
+        held = pairs.sets.added_by_size(np.full(pairs.sets.largest + 1, 2**20))
+        in_main = np.zeros(max(evidence.n_items, 1), np.int64)
+        np.maximum.at(in_main, pairs.positions(np.arange(len(held))) % len(in_main), held)
+        return int(held.sum() - in_main.sum())
+
+
+class WholeInChoice(LoudChoice):
+    """The choice adds up pairs instead of users, of which one user moves many."""
+
+    @property
+    def _either(self):
+        either = super()._either
+        return either and either._replace(choice=WholeChoice(**vars(either.choice)))

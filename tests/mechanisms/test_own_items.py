@@ -11,10 +11,11 @@ from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import Accounting, AdaptiveGaussian, PerGroup
-from shortlist.mechanisms._own_items import _best_of_each, _values
+from shortlist.mechanisms._own_items import KindChoice, _best_of_each, _values
 from shortlist.parameters import GroupItems
 
 OWN = {"group_items": GroupItems.OWN}
+UNKNOWN = {"group_items": GroupItems.UNKNOWN}
 ONE, OTHER, BOTH = map(frozenset, ({0}, {1}, {0, 1}))
 
 
@@ -23,10 +24,11 @@ def built(**given):
     return PerGroup(**{**numbers, **OWN, **given})
 
 
+@pytest.mark.parametrize("kind", [OWN, UNKNOWN])
 @pytest.mark.parametrize("accounting", [Accounting.EXACT, Accounting.ZCDP])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-6), (8.0, 0.01)])
-def test_the_budget_is_kept_and_used(epsilon, delta, accounting):
-    mechanism = built(epsilon=epsilon, delta=delta, accounting=accounting)
+def test_the_budget_is_kept_and_used(epsilon, delta, accounting, kind):
+    mechanism = built(epsilon=epsilon, delta=delta, accounting=accounting, **kind)
     assert 0.9 * delta < mechanism.cost.delta(epsilon) <= delta
 
 
@@ -113,7 +115,75 @@ def test_the_best_of_each_group_are_named_whatever_other_groups_hold():
     assert told.scores == pytest.approx([3500, 3500], abs=6 * told.noise_sd)
 
 
-def test_nobody_gives_nothing():
-    told = built().select(in_groups(None, [], 4), ExactDraws(SeededBits(1)))
+@pytest.mark.parametrize("kind", [OWN, UNKNOWN])
+def test_nobody_gives_nothing(kind):
+    told = built(**kind).select(in_groups(None, [], 4), ExactDraws(SeededBits(1)))
     assert told.positions.tolist() == []
     assert Counter(told.scores.tolist()) == Counter()
+
+
+# --- where nobody knows whose items are
+
+
+def losses_of(users, most):
+    """What each way loses, in units of 2^-20, of users' sets of pairs: by the proof note."""
+    weights = Counter()
+    for user in users:
+        weights.update(dict.fromkeys(user, 2**20 // max(len(user), 1)))
+    items = {pair // N_GROUPS for pair in weights}
+    own = sum(
+        sum(parts) - max(parts)
+        for item in items
+        for parts in [[w for pair, w in weights.items() if pair // N_GROUPS == item]]
+    )
+    in_groups_each = [len({pair % N_GROUPS for pair in user}) for user in users if user]
+    shared = sum(2**20 * (2 * n - min(n, most)) // (4 * n) for n in in_groups_each)
+    return own, shared
+
+
+SETS = [frozenset(x for x in range(4) if n >> x & 1) for n in range(1, 16)]
+TABLES = [
+    (),
+    (ONE,),
+    (ONE, OTHER),
+    (BOTH,) * 2,
+    (ONE, ONE, OTHER),
+    (frozenset({0, 2}), frozenset({1, 2})),
+    (frozenset(range(4)), frozenset({0, 3}), OTHER),
+]
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_the_law_of_the_choice_and_what_a_user_changes(most):
+    choice = KindChoice(0.3, most)
+
+    def odds_of(users):
+        evidence = in_groups(None, users, 4)
+        found = law(lambda draws: choice.says_own(evidence, draws))
+        own, shared = losses_of(users, most)
+        odds = np.log(found[True] / found[False])
+        assert odds == pytest.approx(0.4 * (shared - own) / 2**20, abs=1e-9)
+        return odds
+
+    moved = [odds_of((*users, more)) - odds_of(users) for users in TABLES for more in SETS]
+    assert max(map(abs, moved)) <= 0.3 + 1e-9
+    assert min(moved) == pytest.approx(-0.3, abs=1e-6)
+
+
+def test_where_nobody_knows_the_better_way_is_found():
+    own = [frozenset({user % 3 * 2, user % 2 * 2 + 1 + 6}) for user in range(4000)]
+    shared = [frozenset({user % 2, 2 + user % 2}) for user in range(4000)]
+    mechanism = built(**UNKNOWN)
+    for users, said in ((own, "own"), (shared, "shared")):
+        told = mechanism.select(in_groups(mechanism, users, 10), ExactDraws(SeededBits(1)))
+        assert said in told.branch
+        assert len(told.positions) == 4
+
+
+def test_a_choice_of_whose_items_are_says_what_follows():
+    told = built(**UNKNOWN).parameters()
+    assert told["kind_epsilon"] == 0.005
+    assert not {"rho", "group_threshold", "item_threshold"} & told.keys()
+    said = built(epsilon=0.1, **UNKNOWN).explain()
+    assert said[0].startswith("First, 0.002 of epsilon decides privately")
+    assert {"If so, pairs of a group and an item are looked for."} <= set(said)

@@ -168,11 +168,12 @@ def test_the_order_of_rows_says_nothing():
         ({"by": None, "public_groups": ["CH"]}, "it goes with by"),
         ({"by": None, "max_groups_per_user": 2}, "it goes with by"),
         ({"by": None, "group_items": sl.GroupItems.OWN}, "it goes with by"),
+        ({"by": None, "group_items": sl.GroupItems.UNKNOWN}, "it goes with by"),
         (
             {"mechanism": partial(PerGroup, group_items=sl.GroupItems.OWN)},
             "group_items is an argument of the source",
         ),
-        ({"group_items": "own"}, "must be one of GroupItems.SHARED, GroupItems.OWN"),
+        ({"group_items": "own"}, "must be one of GroupItems.SHARED, GroupItems.OWN, GroupItems"),
         (
             {"group_items": sl.GroupItems.OWN, "max_groups_per_user": 2},
             "max_groups_per_user=2: where items are the groups' own, a user counts in any number",
@@ -199,9 +200,21 @@ def test_items_of_groups_that_have_their_own():
     assert "group_items=" in repr(grouped)
 
 
-def test_known_items_name_no_pair():
+def test_items_of_groups_of_which_nobody_knows_whose_they_are():
+    frame = table().with_columns(title=pl.col("country") + pl.col("title"))
+    asked = {"group_items": sl.GroupItems.UNKNOWN, "max_groups_per_user": 2}
+    release = pairs(frame).top_k(1, by="country", random=SeededBits(2), **asked, **ASK)
+    assert named(release) == {country: [country + held[0]] for country, held in HELD.items()}
+    assert release.mechanism.parameters()["group_items"] == "unknown"
+    assert "or how common an item is in all groups" in " ".join(str(release).split())
+    assert not {"own", "shared"} & set(release.to_json().split('"'))
+    assert "own items" not in release.to_json()
+
+
+@pytest.mark.parametrize("kind", [sl.GroupItems.OWN, sl.GroupItems.UNKNOWN])
+def test_known_items_name_no_pair(kind):
     source = pairs(known_items=["Emma"])
-    ask = {"by": "country", "group_items": sl.GroupItems.OWN, **ASK}
+    ask = {"by": "country", "group_items": kind, **ASK}
     refusal(lambda: source.top_k(1, **ask), "a list of items names none")
 
 
@@ -287,8 +300,9 @@ def test_a_hitting_set_of_each_group_of_lists():
 
 def test_a_hitting_set_of_groups_that_cannot_be_is_refused():
     ask = {"epsilon": 1.0, "delta": 1e-6}
-    own = in_lands().grouped("country", group_items=sl.GroupItems.OWN)
-    refusal(lambda: own.hitting_set(2, **ask), "picked by itself")
+    for kind in (sl.GroupItems.OWN, sl.GroupItems.UNKNOWN):
+        said = in_lands().grouped("country", group_items=kind)
+        refusal(partial(said.hitting_set, 2, **ask), "picked by itself")
     known = in_lands(known_items=["a"])
     refusal(lambda: known.hitting_set(2, by="country", **ask), "which groups there are")
     listed = in_lands(public_items=["a"])

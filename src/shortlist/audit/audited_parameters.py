@@ -214,6 +214,7 @@ _REAL_OPTIONS: Options = {
         {"max_groups_per_user": 2},
         {"max_groups_per_user": 1},
         {"group_items": GroupItems.OWN},
+        {"group_items": GroupItems.UNKNOWN},
     ],
     LimitedDomain: [{}, {"max_items_per_user": None, "k_bar": 30}],
     JointOrPeel: [{}, {"delta": 0.0}],

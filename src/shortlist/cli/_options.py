@@ -461,7 +461,8 @@ OPTIONS: tuple[CommandOption, ...] = (
         }, help={
         C.TOP_K: "With --by: own, if everybody knows that each item belongs to one group alone, "
             "such as the restaurants of cities; then less is missing, and a user counts in any "
-            "number of groups. By default shared. Privacy holds either way.",
+            "number of groups. unknown, if nobody knows: then a little of epsilon chooses. "
+            "By default shared. Privacy holds in any case.",
     }),
     CommandOption("public_groups", PATH, PRIVACY, settable=True, goes_with="by", help={
         C.TOP_K: "With --by: a file with the groups that everybody knows, in a column named as in "

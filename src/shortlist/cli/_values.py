@@ -113,6 +113,7 @@ class Form(StrEnum):
 class ItemsOfGroups(StrEnum):
     SHARED = "shared"
     OWN = "own"
+    UNKNOWN = "unknown"
 
 
 class Shares(StrEnum):

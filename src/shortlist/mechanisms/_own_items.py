@@ -1,14 +1,20 @@
-"""The best items of groups that have their own: one domain of pairs, ranked in each group."""
+"""The best items of groups that have their own: one domain of pairs, ranked in each group.
+
+And the private choice whether items are taken to be the groups' own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from shortlist.algorithms.clipped_counts import best_first
+from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS
 from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserGroups
 from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
 from shortlist.mechanisms.mechanism import Selection
@@ -16,11 +22,14 @@ from shortlist.mechanisms.wrappers.noisy_clipped_counts import (
     ClippedCountsDesign,
     NoisyClippedCounts,
 )
+from shortlist.privacy import round_down
 from shortlist.privacy.calibration import subtract_down
 
 _COUNT_SHARE = 0.03  # what is missed is mostly not found, hardly ever ranked wrongly
 _SPREAD = 0.15  # of a count, as a share of what its noisy weight lets expect
 _LEAST = 1e-9  # of a factor or a square that others are divided by
+_ONE = 1 << BITS_OF_WEIGHTS  # a user, in the unit of weights
+_MOST_MOVED = Fraction(3, 4)  # by one user, of the difference of two losses
 
 
 @dataclass(frozen=True)
@@ -118,3 +127,52 @@ def _best_of_each(values: Floats, groups: Ints, k: int) -> Ints:
     order, begins = order[np.argsort(first[of], kind="stable")], np.sort(first[of])
     rank = np.arange(len(order)) - np.searchsorted(begins, begins)
     return order[rank < k]
+
+
+@dataclass(frozen=True)
+class KindChoice:
+    """The private choice whether items are taken to be the groups' own, by where users hold them.
+
+    A user is divided evenly among the pairs held. The main group of an item is the one that most
+    of this is in. Taking items to be the groups' own loses what is in other groups than the main
+    ones. Taking them to be shared loses a fourth of each user, and more of one in many groups, up
+    to a half. One user more changes the difference of both by three fourths at most.
+
+    Attributes:
+        epsilon: The range.
+        max_groups_per_user: How many of a user's groups count where items are shared.
+    """
+
+    epsilon: float
+    max_groups_per_user: int
+
+    def explain(self) -> str:
+        """The choice in plain words."""
+        return (
+            f"First, {self.epsilon:.3g} of epsilon decides privately whether each item is taken to "
+            "belong to one group alone: whether users hold most of their items in the group where "
+            "the item is most common."
+        )
+
+    def says_own(self, evidence: UserGroups, draws: Draws) -> bool:
+        """Whether items are taken to be the groups' own."""
+        losses = np.array([self._lost_as_own(evidence), self._lost_as_shared(evidence)])
+        per_unit = round_down(Fraction(self.epsilon) / _MOST_MOVED) * UNIT_OF_WEIGHTS
+        return ExponentialWeights.of_ways(-losses, np.ones(2), per_unit).pick_way(draws) == 0
+
+    def _lost_as_own(self, evidence: UserGroups) -> int:
+        """What of all users is in other groups than the main ones, in multiples of 2^-20."""
+        pairs = evidence.pairs()
+        parts = _ONE // np.maximum(np.arange(pairs.sets.largest + 1), 1)
+        held = pairs.sets.added_by_size(parts)
+        n_items = max(evidence.n_items, 1)
+        in_main = np.zeros(n_items, np.int64)
+        np.maximum.at(in_main, pairs.positions(np.arange(len(held))) % n_items, held)
+        return int(held.sum() - in_main.sum())
+
+    def _lost_as_shared(self, evidence: UserGroups) -> int:
+        """A fourth of each user, and another fourth of the share of groups that does not count."""
+        users = evidence.groups.users_of_size()[1:]
+        groups = np.arange(1, len(users) + 1)
+        left_out = np.maximum(groups - self.max_groups_per_user, 0)
+        return int(users @ (_ONE * (groups + left_out) // (4 * groups)))

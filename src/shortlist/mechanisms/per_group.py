@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from shortlist import privacy
 from shortlist.algorithms.clipped_counts import best_first
 from shortlist.algorithms.grouped_measurements import GroupedMeasurements
 from shortlist.algorithms.rounding_grids import (
@@ -22,7 +23,7 @@ from shortlist.algorithms.search_in_rounds import Search, StopRule, UntilMany
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import UserGroups, UserSets
 from shortlist.mechanisms._in_rounds import SearchDesign
-from shortlist.mechanisms._own_items import OwnItems
+from shortlist.mechanisms._own_items import KindChoice, OwnItems
 from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
 from shortlist.mechanisms.mechanism import (
     FIXED,
@@ -35,11 +36,16 @@ from shortlist.mechanisms.mechanism import (
 )
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import ClippedCountsDesign
 from shortlist.parameters import DeltaAboveZero, Epsilon, GroupItems, Share, Whole
-from shortlist.privacy import ZCDP, Cost, Pure, round_down
+from shortlist.privacy import ZCDP, Approximate, Cost, Pure, Ways, round_down
 from shortlist.privacy.accountant import BoundedRange, Composition, Stage, ThresholdDelta
 from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule
 from shortlist.privacy.accountant.fitting import largest_within, normal_noise
-from shortlist.privacy.calibration import bounded_range_epsilon, gaussian_sigma, zcdp_rho
+from shortlist.privacy.calibration import (
+    bounded_range_epsilon,
+    gaussian_sigma,
+    subtract_down,
+    zcdp_rho,
+)
 
 _CHOICE = Fraction(1, 50)  # of the zCDP, for each choice of a clipping bound
 _OF_GROUPS, _OF_ITEMS = Fraction(1, 10), Fraction(1, 5)  # of the Gaussians' zCDP, to find them
@@ -63,6 +69,8 @@ class PerGroupDesign(SearchDesign):
         bounds: Of the squared norm of a user's part in all counts, to choose from.
         grid_of_counts: What noisy counts are rounded down to.
         rounds_of_pairs: How many, where items are the groups' own.
+        kind_share: Of epsilon, for the choice where nobody knows whose items are.
+        most_for_kind: The most epsilon that the choice gets.
     """
 
     of_items: Schedule = _ROUNDS
@@ -72,6 +80,8 @@ class PerGroupDesign(SearchDesign):
     bounds: tuple[int, ...] = tuple(2**n for n in range(9))
     grid_of_counts: GridOfCounts = fine_grid
     rounds_of_pairs: int = 6
+    kind_share: float = 0.02
+    most_for_kind: float = 0.005  # with which a thousand users decide
 
     @property
     def coarse(self) -> Self:
@@ -85,6 +95,8 @@ class PerGroupDesign(SearchDesign):
             grid=coarse_grid_above_zero,
             grid_of_counts=grid_of_two,
             rounds_of_pairs=2,
+            kind_share=0.25,
+            most_for_kind=math.inf,
         )
 
 
@@ -105,7 +117,8 @@ class PerGroup(Mechanism):
     Where each item belongs to one group alone, other groups tell nothing of it, and `OWN` finds
     the pairs of a group and an item themselves: in rounds, as `AdaptiveGaussian` finds items, with
     clipped counts of what is found. The ranks in each group follow from both. Privacy does not hang
-    on whether it is true.
+    on whether it is true. With `UNKNOWN` a little of epsilon decides privately between the two, by
+    how many of users' pairs are in the group that most have the item in.
 
     The noisy counts are released with the items.
 
@@ -122,7 +135,8 @@ class PerGroup(Mechanism):
         delta: In (0, 1).
         max_items_per_user: The most items of one user that count when items are found; of groups'
             own items, the most pairs.
-        max_groups_per_user: The most groups of one user that count at all; with `OWN`, all do.
+        max_groups_per_user: The most groups of one user that count at all; where items are the
+            groups' own, all do.
         group_items: What everybody knows of the items of groups.
         threshold_share: The share of delta that pays for the thresholds; not with `OWN`.
         accounting: By the worst case of all stages, or in zCDP, for one release of many.
@@ -145,21 +159,44 @@ class PerGroup(Mechanism):
     evidence: ClassVar[type] = UserGroups
     discovers: ClassVar[bool | None] = True
     takes_known_items: ClassVar[bool] = True
-    derived: ClassVar[tuple[str, ...]] = ("rho", "group_threshold", "item_threshold")
+    derived: ClassVar[tuple[str, ...]] = (
+        "kind_epsilon",
+        "rho",
+        "group_threshold",
+        "item_threshold",
+    )
     score_unit: ClassVar[str | None] = "noisy clipped count"
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Options that nothing depends on where items are the groups' own."""
-        if self._own is None:
-            return super().idle
-        ignored = ("max_groups_per_user", "threshold_share", "rho", "group_threshold")
-        return (*super().idle, *ignored)
+        """Options that nothing depends on, by whose items are."""
+        ignored = {
+            GroupItems.SHARED: ("kind_epsilon",),
+            GroupItems.OWN: (
+                *("kind_epsilon", "max_groups_per_user", "threshold_share"),
+                *("rho", "group_threshold"),
+            ),
+            GroupItems.UNKNOWN: ("rho", "group_threshold", "item_threshold"),
+        }
+        return (*super().idle, *ignored[self.group_items])
+
+    @cached_property
+    def _either(self) -> _Either | None:
+        """What is chosen from, where nobody knows whose items are."""
+        if self.group_items is not GroupItems.UNKNOWN:
+            return None
+        left = subtract_down(self.epsilon, self.kind_epsilon)
+        own, shared = (
+            replace(self, epsilon=left, group_items=kind)
+            for kind in (GroupItems.OWN, GroupItems.SHARED)
+        )
+        choice = KindChoice(self.kind_epsilon, self.max_groups_per_user)
+        return _Either(choice, own, shared)
 
     @cached_property
     def _own(self) -> OwnItems | None:
         """How pairs are found and counted, where items are the groups' own."""
-        if self.group_items is GroupItems.SHARED:
+        if self.group_items is not GroupItems.OWN:
             return None
         domain = partial(
             AdaptiveGaussian,
@@ -172,6 +209,13 @@ class PerGroup(Mechanism):
         return OwnItems.of(self.k, domain, counts, epsilon=self.epsilon, delta=self.delta)
 
     # --- what is spent
+
+    @property
+    def kind_epsilon(self) -> float:
+        """The range of the choice where nobody knows whose items are; 0 where somebody does."""
+        if self.group_items is not GroupItems.UNKNOWN:
+            return 0.0
+        return min(self.epsilon * self.design.kind_share, self.design.most_for_kind)
 
     @property
     def threshold_delta(self) -> float:
@@ -202,6 +246,8 @@ class PerGroup(Mechanism):
     @cached_property
     def cost(self) -> Cost:
         """All noise, the choices of a bound, and what thresholds lose."""
+        if self._either is not None:
+            return self._either.cost
         if self._own is not None:
             return self._own.counted.cost
         choices = Pure.bounded_range(self._choice_epsilon) * len(self.design.shares)
@@ -253,6 +299,9 @@ class PerGroup(Mechanism):
     def audit_hints(self) -> AuditHints:
         """The thresholds; of each of any number of groups k items are named."""
         hints = replace(super().audit_hints(), most_items=None)
+        if self._either is not None:
+            own, shared = (way.audit_hints() for way in self._either.ways)
+            return replace(hints, thresholds=own.thresholds + shared.thresholds)
         if self._own is not None:
             return replace(hints, thresholds=self._own.domain.thresholds[::-1])
         return replace(
@@ -263,6 +312,8 @@ class PerGroup(Mechanism):
 
     def explain(self) -> list[str]:
         """The discovery and the counts in plain words."""
+        if self._either is not None:
+            return self._either.explain()
         if self._own is not None:
             return self._own.explain()
         groups, bound = self.max_groups_per_user, self.max_items_per_user
@@ -309,6 +360,8 @@ class PerGroup(Mechanism):
         Positions are those of pairs: the code of the group times the number of items, and the code
         of the item.
         """
+        if self._either is not None:
+            return self._either.select(evidence, draws)
         if self._own is not None:
             return self._own.select(evidence, draws)
         held = evidence.bounded(self.max_groups_per_user, draws)
@@ -352,6 +405,44 @@ class PerGroup(Mechanism):
     def _least_sd(self) -> float:
         """Of a count's noise, were all that is left spent on it."""
         return math.sqrt(1 / (2 * self._in_gaussians))
+
+
+class _Either(NamedTuple):
+    """A private choice of whose items are taken to be, and what follows it.
+
+    Attributes:
+        choice: The choice.
+        own: What answers where items seem to be the groups' own.
+        shared: What answers where they seem to be shared.
+    """
+
+    choice: KindChoice
+    own: PerGroup
+    shared: PerGroup
+
+    @property
+    def ways(self) -> tuple[PerGroup, PerGroup]:
+        return self.own, self.shared
+
+    @property
+    def cost(self) -> Cost:
+        """The choice, and whichever way follows it; both are calibrated to the same epsilon."""
+        own, shared, left = self.own.cost, self.shared.cost, self.own.epsilon
+        guarantee = Approximate(left, max(own.delta(left), shared.delta(left)))
+        either = Ways(privacy.max(own, shared).ways[0], guarantee)
+        return Pure.bounded_range(self.choice.epsilon) + either
+
+    def explain(self) -> list[str]:
+        own, shared = (way.explain() for way in self.ways)
+        where_own = "If so, pairs of a group and an item are looked for."
+        where_shared = "If not, groups and items are looked for apart."
+        return [self.choice.explain(), where_own, *own, where_shared, *shared]
+
+    def select(self, evidence: UserGroups, draws: Draws) -> Selection:
+        """As the way that was chosen, and which it was."""
+        own = self.choice.says_own(evidence, draws)
+        told = (self.own if own else self.shared).select(evidence, draws)
+        return told._replace(branch="items are the groups' own" if own else "items are shared")
 
 
 class _FoundCodes(NamedTuple):

@@ -361,8 +361,10 @@ def _order(release: Release, face: Face) -> Iterator[tuple[str, str]]:
 def _ranks_beside(release: Release) -> str | None:
     """What ranks go by beside the counts, where groups were looked at together."""
     parameters = release.mechanism.parameters()
-    if parameters.get("group_items") == "own":
+    if (kind := parameters.get("group_items")) == "own":
         return "noisy weights, which are no counts"
+    if kind == "unknown":
+        return "noisy weights, which are no counts, or how common an item is in all groups"
     together = "max_groups_per_user" in parameters and "selection" not in parameters
     return "how common an item is in all groups" if together else None
 

@@ -45,7 +45,7 @@ def require_groups(group_items: GroupItems) -> None:
     Raises:
         InputError: Items would be found pair by pair.
     """
-    if group_items is GroupItems.OWN:
+    if group_items is not GroupItems.SHARED:
         raise InputError(
             "with {amount} the items of each group are found and ranked by themselves anyway",
             "omit it, and give {max_groups_per_user}",

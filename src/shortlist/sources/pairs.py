@@ -378,6 +378,8 @@ class Pairs(Source):
                 alone, such as the restaurants of cities. Then a top-k of each group misses less,
                 and a user counts in any number of groups, with at most `max_items_per_user` pairs
                 of a group and an item. Privacy holds also where it is not true.
+                `GroupItems.UNKNOWN` where nobody knows: then a fiftieth of epsilon, or less,
+                chooses privately which way a top-k goes.
             public_groups: None if the groups are private: then a group appears if enough users are
                 in it. Or what everybody knows, as `public_items` in `pairs`; other groups are
                 dropped. If the items are public, the groups must be, too.
@@ -388,7 +390,7 @@ class Pairs(Source):
         rows = self._grouped_rows(group_items)
         require_count("max_groups_per_user", max_groups_per_user)
         require_option(GroupItems, "group_items", group_items)
-        if group_items is GroupItems.OWN and rows.listed is not None:
+        if group_items is not GroupItems.SHARED and rows.listed is not None:
             raise InputError(
                 "a public item belongs to no group alone: each counts in every group",
                 "omit it",
@@ -400,15 +402,15 @@ class Pairs(Source):
                 "omit it, or omit {group_items}",
                 given={"max_groups_per_user": max_groups_per_user},
             )
-        if group_items is GroupItems.OWN and rows.known is not None:
+        if group_items is not GroupItems.SHARED and rows.known is not None:
             raise InputError(
-                "where items are the groups' own, pairs of a group and an item are found, and a "
+                "where items may be the groups' own, pairs of a group and an item are found, and a "
                 "list of items names none",
                 "omit {known_items}, or omit {group_items}",
                 given={"group_items": ...},
             )
         of_groups: Bounds = {"group_items": group_items}
-        if group_items is GroupItems.SHARED:
+        if group_items is not GroupItems.OWN:
             of_groups = {"max_groups_per_user": int(max_groups_per_user), **of_groups}
         return Groups(
             rows.grouped_by(by),

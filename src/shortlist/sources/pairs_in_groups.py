@@ -8,7 +8,7 @@ from shortlist.engines import Engine
 from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups
 from shortlist.errors import InputError, Words
-from shortlist.parameters import ShareOfUsers
+from shortlist.parameters import GroupItems, ShareOfUsers
 from shortlist.planning import Bounds
 from shortlist.questions import Domain, HittingSet, Question, TopK, UserCounts
 from shortlist.release import Release
@@ -142,7 +142,7 @@ class Groups(Source):
                 "omit it; or give {public_items} and {public_groups}",
                 given={"known_items": ...},
             )
-        if "max_groups_per_user" not in self.bounds:
+        if self.bounds.get("group_items") not in (None, GroupItems.SHARED):
             raise InputError(
                 "a hitting set of each group is picked by itself, so that this changes nothing",
                 "omit it, and give {max_groups_per_user}",

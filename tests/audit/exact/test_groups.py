@@ -16,6 +16,7 @@ FAMILIES = [[(0, 0, 0), (1, 1, 0), (0, 0, 1), (2, 1, 0), (3, 3, 0), (0, 0, 2)]]
 NOBODY = [[(0, 0, 0)]]
 NEARLY_NAMED = [[(4, 4, 0)]]
 OWN = {"group_items": GroupItems.OWN}
+UNKNOWN = {"group_items": GroupItems.UNKNOWN}
 MANY_IN_BOTH = [[(n, m, 1) for n, m in ((0, 0), (1, 1), (4, 4))]]
 
 
@@ -86,6 +87,20 @@ def test_a_user_whose_pairs_are_clipped_in_each_group_is_caught():
     assert broken(audit_exactly(mechanism, quick=True, families=NEARLY_NAMED))
     real = built(wrong.PairsApart, **OWN, k=10, epsilon=1.0, delta=1e-6, max_items_per_user=16)
     assert Verdict.BROKEN in {found.verdict for found in audit_by_transcript(real, quick=True)}
+
+
+@pytest.mark.exhaustive
+def test_it_is_private_to_choose_whose_items_are():
+    mechanism = built(PerGroup, **UNKNOWN, delta=0.2)
+    assert broken(audit_exactly(mechanism, quick=True, families=NOBODY)) == set()
+
+
+@pytest.mark.exhaustive
+def test_a_user_who_counts_in_whole_for_each_pair_in_the_choice_is_caught():
+    given = {"k": 10, "epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 16}
+    for kind, caught in ((wrong.LoudChoice, False), (wrong.WholeInChoice, True)):
+        found = audit_by_transcript(built(kind, **UNKNOWN, **given), quick=True)
+        assert (Verdict.BROKEN in {finding.verdict for finding in found}) is caught
 
 
 @pytest.mark.parametrize("groups", [1, 2])

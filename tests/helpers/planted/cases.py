@@ -194,6 +194,7 @@ CASES = {
     "adaptive-hitting-set zcdp": case(AdaptiveHittingSet, k=6, **LOUD, **BOUND, **ZCDP),
     "per-group": case(PerGroup, in_groups, **GROUPED),
     "per-group own": case(PerGroup, in_groups, **GROUPED, group_items=GroupItems.OWN),
+    "per-group unknown": case(PerGroup, in_groups, **GROUPED, group_items=GroupItems.UNKNOWN),
     "per-group zcdp": case(PerGroup, in_groups, **GROUPED, **ZCDP),
     "clipped-count-each": case(ClippedCountEach, sets, **LOUD),
     "clipped-count-each zcdp": case(ClippedCountEach, sets, **LOUD, **ZCDP),

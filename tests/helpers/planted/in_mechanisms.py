@@ -30,6 +30,7 @@ from shortlist.mechanisms import (
     per_group,
     user_peeling,
 )
+from shortlist.mechanisms._own_items import KindChoice
 from shortlist.mechanisms.adaptive_hitting_set import AdaptiveHittingSet
 from shortlist.mechanisms.adaptive_top_k import AdaptiveTopK
 from shortlist.mechanisms.chosen_bound import ChosenBound
@@ -347,6 +348,18 @@ GROUPS = [
             "a user's pairs in each group count as another user's": method(
                 GroupedSets, "pairs", lambda right, self: pairs_apart(right(self), self)
             )
+        },
+    ),
+    *mistakes(
+        "per-group",
+        "per-group unknown",
+        {
+            "what follows the choice of whose items are gets all of epsilon": method(
+                per_group, "subtract_down", lambda _right, whole, _part: whole
+            ),
+            "one user moves the choice of whose items are by twice its range": method(
+                KindChoice, "_lost_as_own", times(2)
+            ),
         },
     ),
     *mistakes(
