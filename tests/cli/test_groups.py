@@ -74,7 +74,7 @@ def test_a_dry_run_reads_nothing(answered, table):
         (["--by", "title"], '--by "title" and --item "title" are the same column'),
         (["--by", "country", "--count-share", "0.2"], "gives noisy counts with its ranks"),
         (["--by", "country", "--mechanism", "adaptive-top-k"], "does not look at items in groups"),
-        (["--by", "country", "--group-items", "mine"], "It must be shared or own"),
+        (["--by", "country", "--group-items", "mine"], "It must be shared, own or unknown"),
         (["--group-items", "own"], "--by"),
     ],
 )
