@@ -22,6 +22,7 @@ from shortlist.mechanisms import (
     ItemsThenPairs,
     Peeling,
     PerGroup,
+    PolicyGreedy,
     Selection,
     SetOrPeel,
     ThresholdTopK,
@@ -76,7 +77,8 @@ def exact(mechanism):
     def run(draws):
         selection = enumerable.select(evidence, draws)
         told = () if selection.scores is None or not edges else selection.scores
-        if hasattr(mechanism, "design") and not isinstance(mechanism, Association):  # multiples
+        of_multiples = hasattr(mechanism, "design") and not isinstance(mechanism, Association)
+        if of_multiples or isinstance(mechanism, PolicyGreedy):  # whose units are whole
             told = np.searchsorted(edges, told, side="right")
         return tuple(selection.positions.tolist()), tuple(abs(float(x)) for x in told)
 
