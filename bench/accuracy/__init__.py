@@ -45,6 +45,7 @@ PARTS = {
     "floors": Part(lambda asked: floors.measure(asked.runs or 2)),
     "together": Part(lambda asked: together.compare(asked.runs or 3)),
     "amounts": Part(lambda asked: amounts.measure(asked.runs or 3)),
+    "caps": Part(lambda asked: amounts.measure_caps(asked.runs or 5)),
     "discoveries": Part(lambda asked: discoveries.compare(asked.runs or 200)),
     "series": Part(lambda asked: series.measure(asked.runs or 1)),
     "intervals": Part(lambda asked: intervals.measure(asked.runs or 10_000)),

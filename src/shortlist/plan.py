@@ -431,7 +431,9 @@ class Plan:
     def _in_units(self, selection: Selection) -> Selection:
         """Noisy amounts, of caps, in the unit of their column."""
         amounts = self.engine.amounts
-        return selection if amounts is None else selection._replace(score_step=amounts.cap)
+        if amounts is None:
+            return selection
+        return selection._replace(score_step=selection.cap or amounts.cap)
 
     def _told_of(self, charge: Charge | None) -> str:
         if charge is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 from shortlist import mechanisms
@@ -35,7 +35,14 @@ from shortlist.evidence.contributions import Contributions
 from shortlist.evidence.view import View
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kind_and_options
-from shortlist.mechanisms.wrappers import AskedFor, EachGroup, NoisyCounts, answering_in_groups
+from shortlist.mechanisms.wrappers import (
+    AskedFor,
+    ChosenCap,
+    EachGroup,
+    NoisyCounts,
+    answering_in_groups,
+)
+from shortlist.mechanisms.wrappers.chosen_cap import share_of_choice
 from shortlist.mechanisms.wrappers.noisy_counts import MOST_SD_OF_AMOUNTS
 from shortlist.parameters import Option, require_delta
 from shortlist.questions import (
@@ -178,10 +185,11 @@ def mechanism_for(
     _require_options(kind, options, given)
     if "accounting" in kind.fields() and accounting in kind.accountings:
         options = {"accounting": accounting, **options}
-    chosen = answering_in_groups(
+    chosen = _at_a_cap(
         question,
         AskedFor(kind, given, options, epsilon, delta, _most_pairs(engine, bounds)),
         _groups_per_user(kind, question, engine, bounds),
+        () if engine.amounts is None else engine.amounts.caps,
     )
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(
@@ -191,9 +199,28 @@ def mechanism_for(
         )
     if engine.amounts is not None:
         _require_amounts(chosen, question)
-    _require_delta_is_used(chosen, delta)
+    _require_delta_is_used(chosen.selection if isinstance(chosen, ChosenCap) else chosen, delta)
     engine.require(chosen.wants)
     return chosen
+
+
+def _at_a_cap(
+    question: Question, asked: AskedFor, groups: int | None, caps: tuple[float, ...]
+) -> Mechanism:
+    """The mechanism; around it the choice of a cap, where one is chosen from several."""
+    if not caps:
+        return answering_in_groups(question, asked, groups)
+    assert isinstance(question, TopK)  # noqa: S101 - amounts rank items, and nothing else
+    return ChosenCap.of(
+        lambda epsilon, delta: answering_in_groups(
+            question, replace(asked, epsilon=epsilon, delta=delta), groups
+        ),
+        epsilon=asked.epsilon,
+        delta=asked.delta,
+        count_share=share_of_choice(question.k),
+        k=question.k,
+        caps=caps,
+    )
 
 
 def _require_scores(question: Question, engine: Engine) -> None:
@@ -232,7 +259,6 @@ def _require_labels(question: Question, engine: Engine) -> None:
 
 def _require_amounts(chosen: Mechanism, question: Question) -> None:
     """Refuse noisy amounts that would be all noise, or are of a part of what users spent."""
-    assert chosen.reads_unit  # noqa: S101 - else `_require_fit` or the source had refused it
     asked = isinstance(question, WithCounts) and question.share_of_counts is not None
     if asked and chosen.wants.bound is not None:
         raise InputError(
@@ -241,7 +267,8 @@ def _require_amounts(chosen: Mechanism, question: Question) -> None:
             "omit it, or {noisy_counts}",
             given={"mechanism": ...},
         )
-    around = chosen.selection if isinstance(chosen, EachGroup) else chosen
+    around = chosen.selection if isinstance(chosen, EachGroup | ChosenCap) else chosen
+    assert around.reads_unit  # noqa: S101 - else `_require_fit` or the source had refused it
     if isinstance(around, NoisyCounts) and around.count_sd > MOST_SD_OF_AMOUNTS:
         raise InputError(
             "so small that the amounts would be all noise",

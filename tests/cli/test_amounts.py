@@ -44,3 +44,14 @@ def test_it_is_of_rows_of_users_and_of_top_k(complaint, plays):
     assert "--amount goes with --user" in complaint(*count(plays, *SPENT))
     assert "--amount" in complaint(*domain(plays, *SPENT))
     assert "are the same column" in complaint(*top_k(plays, *SPENT, "--by", "minutes"))
+
+
+def test_a_cap_is_chosen_from_several(in_json, complaint, plays):
+    several = "--amount", "minutes", "--cap", "2, 60,500"
+    found = in_json(*top_k(plays, *several, "--epsilon", "40"))
+    assert found["cap"] == 60
+    assert "capped at 2, 60 or 500 (chosen privately)" in found["about"]["amount"]
+    said = complaint(*top_k(plays, *several[:-1], "2,60,much"))
+    assert '"much" is not a number' in said
+    assert "--cap 2,90000" in complaint(*top_k(plays, *several[:-1], "2,90000"))
+    assert "--cap 2,60" in complaint(*top_k(plays, *several[:-1], "2,60", "--by", "title"))

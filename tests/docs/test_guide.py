@@ -95,12 +95,13 @@ def test_what_goes_with_a_label_is_found(done):
 
 
 def test_the_recipes_do_what_they_say(done):
-    (rows, days, counts, spent), names = done("recipes")
+    (rows, days, counts, spent, chosen), names = done("recipes")
     assert "where country = 'NO' AND minutes >= 30" in " ".join(rows.split())
     assert "as of 2026-11-07" in days
     assert re.search(r"^Emma +\d", counts, re.MULTILINE)
     assert re.search(r"^Solaris +-?\d", counts, re.MULTILINE)
     assert 'by sums of "minutes", capped at 120 per user and item' in " ".join(spent.split())
+    assert "capped at 15, 60 or 240 (chosen privately)" in " ".join(chosen.split())
     assert set(names["kept"].items) <= set(names["titles"]) - {"Beloved"}  # 900 to 300 users
     assert set(names["words"].columns) == {"user", "word"}
     assert set(names["pairs"].rows()) >= {(0, "slow", "but"), (1, "good", "and")}

@@ -89,6 +89,42 @@ def test_every_type_of_numbers_has_the_sums_of_memory(place, dtype):
     assert sums_of(there) == sums_of(here)
 
 
+def at_caps(asked, kind=PrivateCounts):
+    """How many sums are above each cap; and the sum of each item at each of them."""
+    parts = (0.001, 1 / 3, 1.0)
+    with asked._engine.show(Wants(kind, caps=parts), DRAWS) as held:
+        above = held.evidence.above(2).tolist()
+        sums = []
+        for place in range(len(parts)):
+            found = held.evidence.at(place).counts
+            places = np.flatnonzero(found)
+            names = held.items(places)["item"]
+            sums.append(dict(zip(names, found[places].tolist(), strict=True)))
+        return above, sums
+
+
+@pytest.mark.parametrize("kind", [PrivateCounts, UserSets])
+def test_sums_at_caps_that_one_is_chosen_from_are_those_of_memory(engine, kind):
+    if type(engine) is engine_places.AnyEngine:
+        pytest.skip("amounts are refused there")
+    there, here = (source(place, odd()) for place in (engine, engine_places.Memory()))
+    above, sums = at_caps(here, kind)
+    assert above[0] > above[1] > above[2] == 0
+    assert at_caps(there, kind) == (above, sums)
+    assert engine.left() == []
+
+
+def test_a_cap_is_chosen_in_an_engine(engine):
+    if type(engine) is engine_places.AnyEngine:
+        pytest.skip("amounts are refused there")
+    rows = [(u, title, m) for u in range(300) for title, m in [("Emma", 3.0), ("Dune", 40.0)]]
+    frame = pl.DataFrame(rows, schema=["user", "item", "spent"], orient="row")
+    asked = source(engine, frame, cap=(5, 50, 600))
+    asked.plan(sl.TopK(2), epsilon=1.0, delta=1e-6).check()
+    found = asked.top_k(2, epsilon=40.0, delta=1e-6, random=SeededBits(1))
+    assert (found.cap, found.items) == (50, ["Dune", "Emma"])
+
+
 def test_bounded_sums_are_of_a_subset_of_each_users_items(engine):
     if type(engine) is engine_places.AnyEngine:
         pytest.skip("amounts are refused there")

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from helpers import oracles_of_caps as capped
 from helpers import oracles_of_counted_groups as counted_groups
 from helpers import oracles_of_labels as labels
 from helpers import oracles_of_scores as scored
@@ -75,6 +76,7 @@ from shortlist.audit.exact.enumerator import law
 from shortlist.mechanisms import Mechanism, wrappers
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.wrappers import (
+    ChosenCap,
     EachGroup,
     NoisyClippedCounts,
     NoisyCounts,
@@ -189,7 +191,8 @@ class Oracle:
             selection = mechanism.select(evidence, draws)
             positions = selection.positions.tolist()
             told = tuple(positions) if self.in_order else frozenset(positions)
-            told = (selection.branch, told) if self.with_branch else told
+            chosen = selection.branch if selection.cap is None else selection.cap
+            told = (chosen, told) if self.with_branch else told
             noisy = selection.scores if selection.others is None else selection.others
             noisy = None if noisy is None else tuple(noisy)
             return (told, noisy) if self.edges else told
@@ -559,6 +562,9 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         scored.build_noisy,
         within=5e-4,  # by where values are rounded
         edges=scored.EDGES,
+    ),
+    ChosenCap: Oracle(
+        capped.law, capped.SMALL, capped.DATA, capped.build, within=1e-5, with_branch=True
     ),
     NoisyReach: Oracle(
         picked_with_reach,

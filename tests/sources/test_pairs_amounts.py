@@ -3,6 +3,7 @@
 import json
 from functools import partial
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -10,6 +11,8 @@ import shortlist as sl
 from helpers.budgets import created
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
+from shortlist.draws import ExactDraws
+from shortlist.evidence import UserAmounts, UserSets, Wants
 from shortlist.mechanisms import (
     AdaptiveGaussianPeeling,
     AdaptiveTopK,
@@ -190,6 +193,10 @@ REFUSED = {
         lambda s: s.top_k(2, count_share=1e-6, noisy_counts=True, epsilon=1e-3, delta=1e-6),
         ["count_share", "all noise"],
     ),
+    "a cap for each group": (
+        lambda _: source(LANDS, cap=[5, 50]).top_k(2, by="land", **PRICE),
+        ["cap=5,50", "give one number", "where"],
+    ),
     "inventing": (
         lambda s: s.plan(sl.TopK(2), **PRICE).expect(users=9, items=9),
         ["no table with amounts is invented"],
@@ -282,3 +289,99 @@ def test_a_plan_says_that_sums_are_of_each_group():
     told = source(IN_LANDS).grouped("land").plan(sl.TopK(2), **PRICE).explain()
     assert "In each group a user has sums of the rows there, each up to the cap." in told
     assert source(IN_LANDS).grouped("land").default_for(sl.TopK(2)) is AdaptiveGaussianPeeling
+
+
+CAPS = (5, 60, 600)
+
+
+def test_a_cap_is_chosen_and_told(tmp_path):
+    found = seeded(source(cap=CAPS), 2, noisy_counts=True, epsilon=40.0)
+    assert found.cap == 60
+    assert found.items == ["Dune", "Emma"]
+    for amount, (low, high) in zip(
+        (300 * 60.0, 400 * 3.0),
+        found.to_polars().select("amount_low", "amount_high").rows(),
+        strict=True,
+    ):
+        assert low <= amount <= high
+    said = '"minutes", capped at 5, 60 or 600 (chosen privately) per user and item, in steps of'
+    assert said in found.about.amount
+    assert "cap" in str(found)
+    assert "60, which was chosen privately" in " ".join(str(found).split())
+    words = " ".join(found.explain().split())
+    assert "Cap that was chosen: 60" in words
+    assert "The cap of 60 was chosen privately" in words
+    for name in ("found.json", "found.parquet"):
+        found.save(tmp_path / name)
+        again = sl.load(tmp_path / name)
+        assert (again, again.cap) == (found, 60)
+    forged = json.loads(found.to_json()) | {"cap": 51.0}
+    (tmp_path / "forged.json").write_text(json.dumps(forged))
+    refusal(lambda: sl.load(tmp_path / "forged.json"), "its cap is none of those")
+
+
+def test_of_a_given_cap_nothing_is_chosen():
+    found = seeded(source(), 2)
+    assert found.cap is None
+    assert "chosen" not in str(found)
+    assert "cap" not in json.loads(found.to_json())
+
+
+def test_a_plan_and_a_budget_say_that_a_cap_is_chosen(tmp_path):
+    budget = created(tmp_path / "plays.budget", epsilon=9.0, delta=1e-3)
+    asked = partial(source, budget=budget, as_of="2026-11-24", cap=CAPS)
+    plan = asked().plan(sl.TopK(2), **PRICE)
+    assert "The cap is chosen privately, from 5, 60 and 600" in plan.explain()
+    assert plan.guarantee.epsilon == 1.0
+    assert plan.mechanism.cost.delta(1.0) <= 1e-6
+    assert repr(asked()).endswith("cap=(5, 60, 600)>")
+    first = asked().top_k(2, **PRICE, reuse=True)
+    again = asked(cap=[600, 60, 5]).top_k(2, **PRICE, reuse=True)
+    assert (again.given_before is not None, again.cap) == (True, first.cap)
+    assert asked(cap=(5, 50)).top_k(2, **PRICE, reuse=True).given_before is None
+
+
+@pytest.mark.parametrize("public", [None, TITLES])
+def test_caps_are_in_the_order_of_size(public):
+    plan = source(cap=[600, 5, 60], public_items=public).plan(sl.TopK(2), **PRICE)
+    assert plan.mechanism.caps == CAPS
+
+
+WRONG_CAPS = {
+    "one": ([60], ["cap=60", "2 to 20 numbers", "give one number"]),
+    "none": ([], ["cap", "2 to 20 numbers"]),
+    "the same": ([60, 60.0], ["2 to 20 numbers"]),
+    "many": (list(range(1, 30)), ["2 to 20 numbers"]),
+    "far apart": ([1, 20_000], ["10,000 times the smallest"]),
+    "no number": ([60, "much"], ["cap", "much", "must be a number"]),
+    "nothing": ([0, 60], ["cap=0", "must be a number"]),
+    "text": ("60,600", ["cap", "60,600", "must be a number"]),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_CAPS)
+def test_caps_without_a_choice_are_refused(what):
+    caps, said = WRONG_CAPS[what]
+    refusal(lambda: source(cap=caps), *said)
+
+
+def test_rows_held_against_each_cap_are_seen(monkeypatch):
+    """Planted: what is above a cap are rows, of which one user may have any number."""
+    rows = ROWS.filter(pl.col("user") < 1).vstack(ROWS.filter(pl.col("title") == "Dune"))
+    wants = Wants(UserSets, caps=(0.1, 0.5, 1.0))
+
+    def above(frame):
+        with source(frame, cap=CAPS)._engine.show(wants, ExactDraws(SeededBits(1))) as shown:
+            return shown.evidence.above(30).tolist()
+
+    whole = above(rows)
+    split = rows.with_columns(pl.col("minutes") / 4)
+    assert above(pl.concat([split] * 4)) == whole
+    right = UserAmounts.of_rows
+
+    def by_row(users, _items, steps, **sizes):
+        alone = np.arange(len(users), dtype=np.uint32)
+        return right(users, alone, steps, **sizes | {"n_items": len(users)})
+
+    monkeypatch.setattr(UserAmounts, "of_rows", by_row)
+    assert above(pl.concat([split] * 4)) != whole

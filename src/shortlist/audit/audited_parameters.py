@@ -41,6 +41,7 @@ from shortlist.mechanisms import (
     WinCount,
 )
 from shortlist.mechanisms.wrappers import (
+    ChosenCap,
     EachGroup,
     NoisyClippedCounts,
     NoisyCounts,
@@ -111,6 +112,10 @@ _OPTIONS: Options = {
             "max_pairs_per_user": most,
         }
         for k, share, most in ((1, 0.3, 1), (2, 0.5, 2))
+    ],
+    ChosenCap: [  # where each user above a cap counts in whole
+        {"selects": Peeling, "count_share": 0.5, "caps": (1.0, 2.0), "whole": 1},
+        {"selects": Peeling, "count_share": 0.3, "caps": (1.0, 2.0), "whole": 1, "delta": 0.0},
     ],
     ClippedCountEach: [{"epsilon": 2.0, "delta": 0.2}],  # rounded counts are many branches
     EachGroup: [
@@ -251,6 +256,9 @@ _REAL_OPTIONS: Options = {
             "count_share": 0.05,
             "max_pairs_per_user": 16,
         },
+    ],
+    ChosenCap: [
+        {"selects": Peeling, "k": 10, "count_share": 0.03, "caps": (30.0, 100.0, 600.0)},
     ],
     ClippedCountEach: [{}],
     OfScores: [

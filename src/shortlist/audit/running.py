@@ -18,6 +18,7 @@ from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
 from shortlist.mechanisms.wrappers import (
+    ChosenCap,
     EachGroup,
     NoisyClippedCounts,
     NoisyCounts,
@@ -40,7 +41,15 @@ _BESIDE: dict[Look, Callable[[Mechanism], bool]] = {
 """What else a mechanism is looked at with, if it takes that."""
 _WRAPPERS: dict[str, type[Mechanism]] = {
     kebab(kind): kind
-    for kind in (NoisyCounts, NoisyClippedCounts, NoisyReach, NoisyOthers, EachGroup, OfScores)
+    for kind in (
+        NoisyCounts,
+        NoisyClippedCounts,
+        NoisyReach,
+        NoisyOthers,
+        ChosenCap,
+        EachGroup,
+        OfScores,
+    )
 }
 
 

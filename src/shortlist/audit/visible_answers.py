@@ -48,6 +48,7 @@ class VisibleAnswer(NamedTuple):
         shared_sd: Of the part of the scores' noise that all share.
         others: Noisy numbers of what is not in the list, and of users, as the scores.
         score_step: What 1 of the scores is in the unit that is released.
+        cap: Of amounts, which was chosen.
         flaw: What is wrong with the answer, of which nothing else is then known; None, if nothing.
     """
 
@@ -60,6 +61,7 @@ class VisibleAnswer(NamedTuple):
     shared_sd: float | None = None
     others: tuple[tuple[int, bool] | str, ...] | None = None
     score_step: float | None = None
+    cap: float | None = None
     flaw: str | None = None
 
     def relabelled(self, order: Sequence[int]) -> VisibleAnswer:
@@ -88,8 +90,10 @@ def answer_of(
         selection = select(draws)
         if flaw := flaw_of(selection, n_items):
             return flawed(flaw)
-        positions, scores, ordered, sd, branch, shared, others, users, step, _ = selection
-        named = VisibleAnswer(tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch)
+        positions, scores, ordered, sd, branch, shared, others, users, step, _, cap = selection
+        named = VisibleAnswer(
+            tuple(np.asarray(positions).tolist()), bool(ordered), branch=branch, cap=cap
+        )
         if others is not None or users is not None:
             told = tuple(map(_known, [*_or_none(others), *_or_none(users)]))
             named = named._replace(others=told, digits=tuple(draws.digits))

@@ -8,6 +8,7 @@ from enum import Flag, auto
 
 from shortlist.cli._values import (
     ALLOWANCE,
+    CAPS,
     COLUMN,
     DAY,
     DIRECTION,
@@ -299,10 +300,11 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.TOP_K: "Numbers, such as minutes or prices: ranks items by the sum of what users spent "
             "on each, and not by how many users hold it. Goes with --cap.",
     }),
-    CommandOption("cap", NUMBER, settable=True, goes_with="amount", metavar="AMOUNT", help={
+    CommandOption("cap", CAPS, settable=True, goes_with="amount", help={
         C.TOP_K: "The most that one user counts for one item, in the unit of --amount. More noise "
             "for a larger cap, more of the largest sums cut off for a smaller one. Choose it "
-            "without looking at the data.",
+            "without looking at the data. If you do not know which is best, give several, such "
+            "as 60,120,300,600: one of them is chosen privately, and is shown with the answer.",
     }),
     CommandOption("time", COLUMN, settable=True, goes_with="user", help={
         C.FILTERED: "Dates or timestamps: only rows of the days --from … --to count, both of them "

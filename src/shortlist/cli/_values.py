@@ -56,6 +56,16 @@ def number(text: str) -> float:
     raise ValueError(f'"{shown(text)}" is not a number. Write it in digits, as 0.5 or 1e-6.')
 
 
+def caps(text: str) -> float | tuple[float, ...]:
+    """A number, or several with commas between them.
+
+    Raises:
+        ValueError: One is none; the message quotes it.
+    """
+    one, *more = [number(each.strip()) for each in text.split(",")]
+    return (one, *more) if more else one
+
+
 def part(text: str) -> Fraction:
     """A part of a whole, exactly.
 
@@ -153,6 +163,7 @@ KIND_OF_SERIES = choice(list(ListsOf), "KIND", ListsOf)
 SIDE = choice(list(MoreCommonAmong), "SIDE", MoreCommonAmong)
 WHOLE = ValueKind("N", int, (int,), "a whole number", _parsed(whole))
 NUMBER = ValueKind("NUMBER", float, (int, float), "a number", _parsed(number))
+CAPS = ValueKind("AMOUNT", float, (int, float, str), "a number, or a text in quotes", _parsed(caps))
 PART = ValueKind("PART", Fraction, (str,), 'a part in quotes, such as "1/52"', _parsed(part))
 DAY = ValueKind("DAY", str)
 ALLOWANCE = ValueKind("PERIOD PART", tuple[str, str])

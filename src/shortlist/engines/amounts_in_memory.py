@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Ints
 from shortlist.engines._table_engine import Once, UsersInMemory
 from shortlist.engines.engine import ShownEvidence
 from shortlist.engines.rows_in_memory import InGroups, RowsInGroups
 from shortlist.evidence import (
+    AmountsAtCaps,
     GroupedAmounts,
     PrivateCounts,
     PublicCounts,
@@ -123,12 +125,29 @@ def shown_amounts(
         draws: What each user's random subset is drawn from, where users are bounded.
         public: What everybody knows, one row an item; None where items are private.
     """
-    if wants.kind is UserSets:
-        return ShownEvidence(held.sets, items.take)
-    sums, unit = held.sums(wants.bound, draws), held.sets.unit
+    codes = None if public is None else items.find(public)
+
+    def at(place: int) -> Any:
+        return _evidence(held.capped(wants.caps[place]), codes, wants, draws)
+
+    evidence = (
+        AmountsAtCaps(partial(held.above, wants.caps), at)
+        if wants.caps
+        else _evidence(held, codes, wants, draws)
+    )
     if public is None:
-        return ShownEvidence(PrivateCounts(sums, wants.bound, unit), items.take)
-    # Code -1, of public items that nobody holds, is the sum appended at the end.
-    of_public = np.append(sums, 0)[items.find(public)]
-    evidence = PublicCounts(of_public, wants.bound, unit=unit)
+        return ShownEvidence(evidence, items.take)
     return ShownEvidence(evidence, public.__getitem__, public.height)
+
+
+def _evidence(
+    held: UserAmounts | AmountsInTable, codes: Ints | None, wants: Wants, draws: Draws
+) -> UserSets | PrivateCounts | PublicCounts:
+    """Who holds what, or sums: of private items, or of the public ones that have these codes."""
+    if wants.kind is UserSets:
+        return held.sets
+    sums, unit = held.sums(wants.bound, draws), held.sets.unit
+    if codes is None:
+        return PrivateCounts(sums, wants.bound, unit)
+    # Code -1, of public items that nobody holds, is the sum appended at the end.
+    return PublicCounts(np.append(sums, 0)[codes], wants.bound, unit=unit)

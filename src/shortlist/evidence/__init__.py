@@ -16,12 +16,13 @@ from shortlist.evidence.keyed_pairs import KeyedPairs
 from shortlist.evidence.labelled_counts import LabelledCounts
 from shortlist.evidence.outcomes import Outcomes, Wins
 from shortlist.evidence.public_scores import PublicScores
-from shortlist.evidence.user_amounts import UserAmounts
+from shortlist.evidence.user_amounts import AmountsAtCaps, UserAmounts
 from shortlist.evidence.user_sets import UserGroups, UserSets
 from shortlist.evidence.view import View
 from shortlist.evidence.wants import Wants
 
 __all__ = [
+    "AmountsAtCaps",
     "Contributions",
     "GroupedAmounts",
     "GroupedCounts",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,21 @@ from shortlist.evidence.contributions import Contributions
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+@dataclass(frozen=True)
+class AmountsAtCaps:
+    """Sums of what users spent, of which each counts up to a cap that is to be chosen.
+
+    Who holds an item is the same at all caps.
+
+    Attributes:
+        above: How many sums of a user are above each cap, at most so many, added up over all users.
+        at: What a mechanism looks at where a cap was chosen, by its place.
+    """
+
+    above: Callable[[int], Ints]
+    at: Callable[[int], Any]
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,28 @@ class UserAmounts:
             unit=1 / most,
         )
         return cls(sets, amounts)
+
+    def above(self, parts: Sequence[float], whole: int) -> Ints:
+        """How many sums of a user are above parts of the cap, shape (n_parts,): over all users.
+
+        Of one user at most `whole` count.
+        """
+        if not len(self.amounts):
+            return np.zeros(len(parts), np.int64)
+        most = np.rint(1 / self.sets.unit)
+        is_above = (self.amounts / part > most for part in parts)
+        each = (np.add.reduceat(those, self.sets.starts, dtype=np.int64) for those in is_above)
+        return np.array([np.minimum(one, whole).sum() for one in each], np.int64)
+
+    def capped(self, part: float) -> UserAmounts:
+        """The same, where a part of the cap is the cap: in steps of it, and clamped.
+
+        No sum is 0 then, so that everybody holds what was held.
+        """
+        most = round(1 / self.sets.unit)
+        amounts = np.minimum(np.floor(self.amounts / part).astype(np.int64), most)
+        known = added_up(self.sets.items, amounts, self.sets.n_items)
+        return UserAmounts(replace(self.sets, known=known), amounts)
 
     def sums(self, max_items_per_user: int | None, draws: Draws) -> Ints:
         """What all users spent on each item, shape (n_items,): of a random subset of each one's.

@@ -18,6 +18,8 @@ class Wants:
         users: Whether the number of all users, or of those of each group, is shown with counts.
         groups: In how many groups one user may be in it at most; None where nothing is in groups,
             or where the mechanism bounds them by itself.
+        caps: Parts of the cap of amounts, of which the mechanism chooses one: it is shown
+            `AmountsAtCaps` then, of what is wanted otherwise. Empty where the cap is given.
     """
 
     kind: type
@@ -25,3 +27,4 @@ class Wants:
     show_from: int | None = None
     users: bool = False
     groups: int | None = None
+    caps: tuple[float, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -167,7 +168,7 @@ class ChosenBound(AdaptiveGaussian):
         least, most = (f"{bound:,}" for bound in (self.bounds[0], self.bounds[-1]))
         last = f"{self._searches[0].threshold:.4g}"
         return [
-            f"How many items of a user count is chosen privately, from {_listed(self.bounds)}.",
+            f"How many items of a user count is chosen privately, from {listed(self.bounds)}.",
             "The choice looks at how many users hold more than that: these should be few.",
             f"Users of fewer than {self.design.whole} items count for less in it.",
             *rounds,
@@ -195,13 +196,31 @@ class ChosenBound(AdaptiveGaussian):
         return BoundChoice(self.bounds, thresholds, factors, self.choice_epsilon, self.design.whole)
 
 
-def _listed(bounds: tuple[int, ...]) -> str:
+def likely_least(
+    lost: Ints, epsilon: float, draws: Draws, factors: Sequence[float] | None = None
+) -> int:
+    """The place of a loss that is likely to be among the least, by an exponential mechanism.
+
+    One user more adds to all losses, to each from 0 to 1: so its range is epsilon.
+
+    Args:
+        lost: What all users lose, each way to go on, in multiples of 2^-20.
+        epsilon: The range.
+        draws: All randomness.
+        factors: Of the odds of each, public; None for none.
+    """
+    of_each = np.ones(len(lost)) if factors is None else np.array(factors)
+    per_unit = epsilon * UNIT_OF_WEIGHTS  # exact
+    return ExponentialWeights.of_ways(-lost, of_each, per_unit).pick_way(draws)
+
+
+def listed(bounds: Sequence[float]) -> str:
     """In words.
 
-    >>> _listed((3, 10, 1000)), _listed((2,))
+    >>> listed((3, 10, 1000)), listed((2,))
     ('3, 10 and 1,000', '2 alone')
     """
-    *others, last = (f"{bound:,}" for bound in bounds)
+    *others, last = (f"{bound:,.15g}" for bound in bounds)
     return f"{', '.join(others)} and {last}" if others else f"{last} alone"
 
 
@@ -231,8 +250,7 @@ class BoundChoice:
     def pick(self, held: UserSets, draws: Draws) -> int:
         """The bound that is likely to lose users least, of whole sets: its place."""
         lost = self._lost(held.users_of_size())
-        per_unit = self.epsilon * UNIT_OF_WEIGHTS  # exact
-        return ExponentialWeights.of_ways(-lost, np.array(self.factors), per_unit).pick_way(draws)
+        return likely_least(lost, self.epsilon, draws, self.factors)
 
     def _lost(self, users_of_size: Ints) -> Ints:
         """What all users lose at each bound, in multiples of 2^-20."""

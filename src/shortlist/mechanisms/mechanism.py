@@ -86,6 +86,7 @@ class Selection(NamedTuple):
         score_step: What 1 of the scores, and of their noise, is in the unit that is released.
         associations: What follows from noisy numbers of each item that was looked at, the best
             first; None where it is not asked whether items go with a label.
+        cap: Of amounts, up to which a sum counts, where that was chosen; else None.
     """
 
     positions: Ints
@@ -98,6 +99,7 @@ class Selection(NamedTuple):
     users: Floats | None = None
     score_step: float = 1.0
     associations: tuple[Associated, ...] | None = None
+    cap: float | None = None
 
     @property
     def told(self) -> Selection:

@@ -11,6 +11,7 @@ from shortlist import mechanisms
 from shortlist.errors import InputError, Words, in_quotes, nearest
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.wrappers._wrapper import Counted
+from shortlist.mechanisms.wrappers.chosen_cap import ChosenCap
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _INSTEAD = {
     EachGroup: Words("give that one, or none, and {by} to {sl.counts}"),
+    ChosenCap: Words("give that one, or none, and several numbers as {cap}"),
     Counted: Words("give that one, or none, and {noisy_counts} to the question"),
 }
 """How to ask for a mechanism around another."""

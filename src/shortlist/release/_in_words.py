@@ -215,6 +215,7 @@ def identity(release: Release) -> list[tuple[str, str]]:
         "Rows where": about.where,
         "Items": about.items,
         "By sums of": about.amount,
+        "Cap that was chosen": None if release.cap is None else f"{release.cap:,.15g}",
         "Made on": day,
         "Made by": made_by,
     }
@@ -438,6 +439,9 @@ def _drawn(release: Release) -> Iterator[Section]:
     lines = [line for line in _explained(release.mechanism) if line not in needed]
     if release.about.amount is not None:
         lines.insert(0, "A count here is the sum of an item, where one cap counts as one person.")
+    if release.cap is not None:
+        chosen = f"The cap of {release.cap:,.15g} was chosen privately, by how many users have sums"
+        lines.insert(0, f"{chosen} above each of those listed.")
     numbers = parameters(release.guarantee, release.mechanism)
     numbers[0] = f"All parameters: {numbers[0]}"
     yield Section("How was the list made?", [], [*map(harmless, lines), *numbers])

@@ -136,6 +136,7 @@ def described(release: Release) -> dict[str, Any]:
         **({"given_before": json_value(vars(before))} if before else {}),
         "scores": noise,
         **({"others": release.others.json_values()} if release.others else {}),
+        **({"cap": release.cap} if release.cap else {}),
     }
 
 

@@ -232,6 +232,7 @@ def _release(about: Mapping[str, Any], columns: list[pl.Series]) -> Release:
         given_before=_given_before(about.get("given_before")),
         others=_others(about.get("others"), parameters),
         users=_users(frame, named.get(USERS.key), share_of_users(loaded)),
+        cap=_cap(about.get("cap"), parameters),
         associations=_associations(frame, named, loaded),
         about=About.from_json(_of(dict, about.get("about", {}))),
         ordered=_of(bool, about.get("ordered", True)),
@@ -279,6 +280,15 @@ def _others(described: Any, parameters: Mapping[str, object]) -> Others | None:
     if (described is None) == ("others_share" in parameters):
         raise InputError("it says what is not in the list unasked, or was asked and does not")
     return None if described is None else Others.from_json(_of(dict, described), parameters)
+
+
+def _cap(chosen: Any, parameters: Mapping[str, object]) -> float | None:
+    if chosen is None and "caps" not in parameters:
+        return None
+    cap = _of(float, chosen)
+    if cap not in _of(list, parameters.get("caps")):
+        raise InputError("its cap is none of those that one was chosen from")
+    return cap
 
 
 def _users(frame: pl.DataFrame, name: str | None, share: ShareOfUsers | None) -> list[int] | None:

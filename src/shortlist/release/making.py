@@ -74,6 +74,7 @@ def make_release(  # noqa: PLR0913 - all that is released, and what is said of i
         others=others,
         users=None if users is None else whole_users(users),
         associations=selection.associations,
+        cap=selection.cap,
         about=about,
         ordered=question.in_order,
     )

@@ -103,6 +103,8 @@ class Release:
             asked for.
         associations: Of each item that was looked at, the best first, what is told of its relation
             to a label; None where that was not asked. Those named are the first of them.
+        cap: Of a list by amounts, up to which each user's sum for an item counts, where that was
+            chosen privately from several caps; else None.
         about: What it is of: `dataset`, `as_of`, `title`, `note`, and `made_on` which day, by which
             `version`; each is None where that is not known.
         ordered: False for a list that was asked for without order, whose items are listed by name,
@@ -122,6 +124,7 @@ class Release:
     others: Others | None
     users: tuple[int, ...] | None
     associations: tuple[Associated, ...] | None
+    cap: float | None
     about: About
     ordered: bool
     _frame: pl.DataFrame
@@ -140,6 +143,7 @@ class Release:
         others: Others | None = None,
         users: Sequence[int] | None = None,
         associations: Sequence[Associated] | None = None,
+        cap: float | None = None,
         about: About = NOTHING_SAID,
         ordered: bool = True,
     ) -> None:
@@ -162,6 +166,7 @@ class Release:
             others=others,
             users=None if users is None else tuple(users),
             associations=None if associations is None else tuple(associations),
+            cap=cap,
             about=about,
             ordered=ordered,
             _frame=items.clone(),
@@ -454,7 +459,7 @@ class Release:
         return (
             *(self.question, self.by, self.scores, self.guarantee, mechanism),
             *(self.budget, self.given_before, self.others, self.users, self.about, self.ordered),
-            self.associations,
+            *(self.associations, self.cap),
         )
 
     def __eq__(self, other: object) -> bool:

@@ -130,6 +130,7 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
             *notes_of(release),
             *([("others", str(release.others))] if release.others else ()),
             *_users(release),
+            *([("cap", f"{release.cap:,.15g}, which was chosen privately")] if release.cap else ()),
             *([("note", intact(release.about.note))] if release.about.note else ()),
             *([("budget", harmless(release.budget))] if release.budget else ()),
             *([("given before", str(release.given_before))] if release.given_before else ()),

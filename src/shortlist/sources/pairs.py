@@ -66,7 +66,7 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
     item: str | Sequence[str],
     where: str | Sequence[str] | None = None,
     amount: str | None = None,
-    cap: float | None = None,
+    cap: float | Sequence[float] | None = None,
     max_items_per_user: int | None = None,
     public_items: object = None,
     known_items: object = None,
@@ -124,7 +124,9 @@ def pairs(  # noqa: PLR0913 - the arguments are the interface
         cap: With `amount`: the most that one user counts for one item, in the same unit. Noise
             grows with it, and the sums of those who spent more are cut off at it. An amount enters
             rounded down to a whole number of steps, of which the cap has 2^20. Choose it without
-            looking at the data.
+            looking at the data. Or several, such as (60, 120, 300, 600), if you do not know which
+            is best: one is chosen privately, for a part of epsilon, and `release.cap` says which.
+            Not with groups.
         max_items_per_user: The most items of one user that count for discovery; of a user with
             more, a uniformly random subset counts. More noise for a larger bound, more of the
             largest users' items lost for a smaller one. Known elsewhere as l0 sensitivity or
@@ -310,7 +312,9 @@ class Pairs(Source):
         named = ", ".join(f'"{name}"' for name in items)
         self._described = f'user="{user}", item={named}, max_items_per_user={max_items_per_user}'
         if engine.amounts is not None:
-            self._described += f', amount="{engine.amounts.column}", cap={engine.amounts.cap:g}'
+            caps = engine.amounts.caps or (engine.amounts.cap,)
+            cap = f"{caps[0]:g}" if len(caps) == 1 else f"({', '.join(f'{one:g}' for one in caps)})"
+            self._described += f', amount="{engine.amounts.column}", cap={cap}'
 
     @even_unmade
     def __repr__(self) -> str:
@@ -428,7 +432,7 @@ class Pairs(Source):
         """The rows, of which columns of groups can be read, too."""
         rows = self._rows
         if rows.amounts is not None:
-            require_groups(group_items)
+            require_groups(rows.amounts, group_items)
         if rows.amounts is None or isinstance(rows, AmountsInMemory):
             return rows
         raise InputError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError, as_float, in_quotes, named, shown
+from shortlist.errors import InputError, Words, as_float, in_quotes, named, shown
 from shortlist.table._column_roles import check_columns
 from shortlist.table._frames import is_typed
 from shortlist.table.part import TablePart
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 MOST = 2**20
 """How many steps a cap has: what one user adds to an item at most."""
 _LEAST_CAP, _MOST_CAP = 1e-9, 1e15
+_MOST_CAPS = 20
+_FARTHEST_CAPS = 10_000  # times: steps are of the largest, and the smallest has 100 of them
 MOST_OF_A_ROW = 2**31
 """Steps of one row, at most: 2^32 rows of them add up within 64 bits. It is 2,048 caps."""
 
@@ -34,39 +37,42 @@ class Amounts:
     >>> print(Amounts("minutes", 600))
     "minutes", capped at 600 per user and item, in steps of 0.000572
 
+    Where a cap is chosen privately from several, an amount has steps of the largest.
+
+    >>> print(Amounts("minutes", 600, caps=(60, 600)))
+    "minutes", capped at 60 or 600 (chosen privately) per user and item, in steps of 0.000572
+
     Attributes:
         column: Its name.
         cap: The most that the sum of one user and item counts; public.
+        caps: Those that one is chosen from, rising; `cap` is the largest. Empty where it is given.
 
     Raises:
-        InputError: The cap is out of range.
+        InputError: A cap is out of range, or there are too few or too many to choose from.
     """
 
     column: str
     cap: float
+    caps: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.cap, bool) or not _LEAST_CAP <= as_float(self.cap) <= _MOST_CAP:
-            raise InputError(
-                "must be a number from 1e-9 to 1e15, in the unit of {amount}",
-                "take what a busy user may spend on one item: choose it without looking at the "
-                "data",
-                given={"cap": self.cap},
-            )
-        object.__setattr__(self, "cap", float(self.cap))
+        object.__setattr__(self, "cap", _checked_cap(self.cap))
+        object.__setattr__(self, "caps", tuple(_checked_cap(cap) for cap in self.caps))
+        if self.caps:
+            _require_choice(self.caps)
 
     def __str__(self) -> str:
-        named, cap = shown(self.column), self._written_cap
-        return f'"{named}", capped at {cap} per user and item, in steps of {self.step:.3g}'
+        caps = _listed(self.caps or (self.cap,))
+        chosen = " (chosen privately)" if self.caps else ""
+        return (
+            f'"{shown(self.column)}", capped at {caps}{chosen} per user and item, in steps of '
+            f"{self.step:.3g}"
+        )
 
     @property
     def step(self) -> float:
         """One step, nearly, in the unit of the column."""
         return self.cap / MOST
-
-    @property
-    def _written_cap(self) -> str:
-        return f"{self.cap:,.15g}"
 
     def explained(self, *, in_groups: bool) -> list[str]:
         """What counts, and what a count is where a mechanism speaks of users."""
@@ -75,16 +81,21 @@ class Amounts:
             "who has a sum above 0 for an item holds it."
         )
         counts = (
-            f"A count below is the sum of an item in units of {self._written_cap}: a user at the "
+            f"A count below is the sum of an item in units of {self._unit}: a user at the "
             "cap counts as one person, and one who spent half as much as half a person. What is "
             "published is in the unit of the column, rounded far below its noise."
         )
         groups = "In each group a user has sums of the rows there, each up to the cap."
         return [rows, groups, counts] if in_groups else [rows, counts]
 
+    @property
+    def _unit(self) -> str:
+        return "the cap that is chosen" if self.caps else written_cap(self.cap)
+
     def json_values(self) -> dict[str, object]:
         """What is public of it, as a budget holds it."""
-        return {"column": self.column, "cap": self.cap, "steps": MOST}
+        caps = {"caps": list(self.caps)} if self.caps else {}
+        return {"column": self.column, "cap": self.cap, **caps, "steps": MOST}
 
     def check(self, parts: list[TablePart]) -> None:
         """Refuse, by its type in each part, a column that holds no numbers."""
@@ -148,7 +159,65 @@ def amounts_of(amount: object, cap: object) -> Amounts | None:
     if not isinstance(amount, str):
         raise InputError("a column is given by its name, a string", given={"amount": amount})
     of: Any = cap
-    return Amounts(amount, of)
+    if not isinstance(cap, Sequence) or isinstance(cap, str):
+        return Amounts(amount, of)
+    caps = tuple(sorted(set(map(_checked_cap, of))))
+    _require_choice(caps)
+    return Amounts(amount, caps[-1], caps)
+
+
+def as_given(caps: Sequence[float]) -> Words:
+    """Caps as they are written after the option."""
+    return Words("{caps}", caps=",".join(f"{cap:.15g}" for cap in caps))
+
+
+def written_cap(cap: float) -> str:
+    """A cap in words.
+
+    >>> written_cap(1500.0)
+    '1,500'
+    """
+    return f"{cap:,.15g}"
+
+
+def _listed(caps: Sequence[float]) -> str:
+    """In words.
+
+    >>> _listed((60.0, 300.0, 1500.0))
+    '60, 300 or 1,500'
+    """
+    *others, last = map(written_cap, caps)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _checked_cap(cap: Any) -> float:
+    if isinstance(cap, bool) or not _LEAST_CAP <= as_float(cap) <= _MOST_CAP:
+        raise InputError(
+            "must be a number from 1e-9 to 1e15, in the unit of {amount}",
+            "take what a busy user may spend on one item: choose it without looking at the data. "
+            "Or give several, of which one is chosen privately",
+            given={"cap": cap},
+        )
+    return float(cap)
+
+
+def _require_choice(caps: Sequence[float]) -> None:
+    """Refuse caps among which there is no choice, or that one step does not suit."""
+    if not 1 < len(caps) <= _MOST_CAPS:
+        raise InputError(
+            "a cap is chosen from 2 to {most} numbers that differ",
+            "give one number for a cap that is not chosen; or several, each two to five times as "
+            "large as the one before",
+            given={"cap": as_given(caps)},
+            most=_MOST_CAPS,
+        )
+    if caps[-1] > _FARTHEST_CAPS * caps[0]:
+        raise InputError(
+            "the largest is more than {far} times the smallest",
+            "leave out the smallest, or the largest",
+            given={"cap": as_given(caps)},
+            far=f"{_FARTHEST_CAPS:,}",
+        )
 
 
 def _number(value: object) -> float | None:

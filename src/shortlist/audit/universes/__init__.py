@@ -23,6 +23,7 @@ from shortlist.audit.universes.of_counts import (
 from shortlist.audit.universes.of_labels import OfLabels
 from shortlist.audit.universes.of_outcomes import OfOutcomes
 from shortlist.audit.universes.of_user_sets import (
+    OfAmountsAtCaps,
     OfContributions,
     OfGroupedSets,
     OfGroupedSetsOfAmounts,
@@ -34,6 +35,7 @@ from shortlist.audit.universes.of_user_sets import (
 from shortlist.audit.universes.small_universe import Data, Universe
 from shortlist.errors import InputError
 from shortlist.evidence import (
+    AmountsAtCaps,
     Contributions,
     GroupedCounts,
     LabelledCounts,
@@ -78,6 +80,7 @@ _USUAL: dict[type, type[Universe]] = {
     GroupedCounts: OfGroupedCounts,
     UserGroups: OfGroupedSets,
     LabelledCounts: OfLabels,
+    AmountsAtCaps: OfAmountsAtCaps,
     Wins: OfWins,
     Outcomes: OfOutcomes,
 }

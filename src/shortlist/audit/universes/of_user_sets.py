@@ -10,18 +10,20 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import itemgetter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from shortlist.audit.universes.small_universe import N_GROUPS, Data, Universe, classes_of
 from shortlist.evidence.combinations import PairsOfItems
 from shortlist.evidence.contributions import Contributions
+from shortlist.evidence.counts_and_weights import PublicCounts
 from shortlist.evidence.grouped_amounts import GroupedAmounts
 from shortlist.evidence.grouped_sets import GroupedSets
-from shortlist.evidence.user_sets import UserGroups
+from shortlist.evidence.user_amounts import AmountsAtCaps, UserAmounts
+from shortlist.evidence.user_sets import UserGroups, UserSets
 from shortlist.mechanisms.mechanism import Mechanism
 
 _MOST_CHOICES = 10  # of the items that count of all users, where a user's are bounded
@@ -287,6 +289,36 @@ class OfSetsOfAmounts(OfContributions):
         held = super().evidence_of(data)
         spent = np.array([0, self.step, *[1] * held.largest])[: held.largest + 1]
         return replace(held, known=held.added_by_size(spent), unit=1 / self.step)
+
+
+class OfAmountsAtCaps(OfSetsOfAmounts):
+    """The same amounts, of which some are above the first of two caps, that one is chosen from."""
+
+    evidence = AmountsAtCaps  # type: ignore[assignment]
+
+    def asks_for_looser(self) -> bool:
+        around: Any = self.mechanism
+        wants = self.mechanism.wants
+        return wants.kind is not around.selection.evidence or len(wants.caps) != len(around.caps)
+
+    def evidence_of(self, data: Data) -> AmountsAtCaps:  # type: ignore[override]
+        sets = self._sets_of(data, self.held(data))
+        sizes = np.repeat(sets.sizes, sets.sizes)
+        held = UserAmounts.of_rows(
+            np.repeat(np.arange(len(sets.sizes)), sets.sizes),
+            sets.listed(),
+            np.where(sizes == 1, self.step, 1),
+            n_items=sets.n_items,
+            most=self.step,
+        )
+        wants = self.mechanism.wants
+
+        def at(place: int) -> UserSets | PublicCounts:
+            capped = held.capped(wants.caps[place]).sets
+            is_counts = wants.kind is PublicCounts
+            return PublicCounts(capped.counts, unit=capped.unit) if is_counts else capped
+
+        return AmountsAtCaps(partial(held.above, wants.caps), at)
 
 
 class OfGroupedSets(OfContributions):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from shortlist.draws import Draws, Ints
 from shortlist.engines.tables._expressions import (
@@ -26,7 +28,7 @@ from shortlist.table.amounts import MOST, MOST_OF_A_ROW, NEAR_NOTHING, Amounts
 if TYPE_CHECKING:
     from shortlist.engines.tables._dialect import TableInEngine
 
-_AMOUNT = "a"
+_AMOUNT, _ABOVE = "a", "above"
 _DIGITS, _SCALE = 15, 22  # a decimal of no more is a quotient of two floats that are exact
 
 
@@ -126,15 +128,41 @@ class AmountsInTable:
         sets.numbered.held = _summed(spent, sets.columns, HOLDERS)  # which are not numbered yet
         return cls(SetsInTable(sets, scratch, unit=1 / MOST), spent, scratch)
 
+    def above(self, parts: Sequence[float], whole: int) -> Ints:
+        """As `UserAmounts.above`."""
+        import ibis
+
+        rows, names = self.spent, [f"{_ABOVE}{place}" for place in range(len(parts))]
+        steps = rows[_AMOUNT].cast("float64")
+        one, nothing = (ibis.literal(n, "int64") for n in (1, 0))
+        is_above = [(steps / _float(part) > _float(MOST)).ifelse(one, nothing) for part in parts]
+        users = rows.group_by(VALUE).agg(**dict(zip(names, map(total, is_above), strict=True)))
+        counted = {name: ibis.least(users[name], ibis.literal(whole, "int64")) for name in names}
+        found = self.scratch.fetch(
+            users.agg(**{name: ibis.coalesce(total(n), 0) for name, n in counted.items()})
+        )
+        return np.array([int(found[name][0]) for name in names], np.int64)
+
+    def capped(self, part: float) -> AmountsInTable:
+        """As `UserAmounts.capped`."""
+        steps = (self.spent[_AMOUNT].cast("float64") / _float(part)).floor().cast("int64")
+        spent = self.spent.mutate(**{_AMOUNT: _clamped(steps)})
+        sets = replace(self.sets, known=self._by_code(spent))
+        return AmountsInTable(sets, spent, self.scratch)
+
     def sums(self, max_items_per_user: int | None, draws: Draws) -> Ints:
         """As `UserAmounts.sums`."""
         if max_items_per_user is None:
             return self.sets.counts
-        kept, columns = self.sets.bounded(max_items_per_user, draws), self.sets.values.columns
-        keys = [VALUE, *columns]
-        of_kept = self.spent.semi_join(kept.values.sets.select(keys), keys)
-        sums = _summed(of_kept, columns, SUM)
+        kept = self.sets.bounded(max_items_per_user, draws)
+        keys = [VALUE, *self.sets.values.columns]
+        return self._by_code(self.spent.semi_join(kept.values.sets.select(keys), keys))
+
+    def _by_code(self, spent: Expression) -> Ints:
+        """What all users spent on each item."""
+        columns = self.sets.values.columns
         items = self.sets.values.items.select(CODE, *columns)
+        sums = _summed(spent, columns, SUM)
         return self.sets.fetched(sums.join(items, columns).select(CODE, SUM))
 
 

@@ -63,6 +63,7 @@ class SetsInTable(UserSets):
         n_more: How many codes there are beyond those of the values.
         public: As in `UserSets`.
         unit: As in `UserSets`.
+        known: The counts, where they are others than the values say.
     """
 
     values: SetsRead
@@ -72,6 +73,7 @@ class SetsInTable(UserSets):
     n_more: int = 0
     public: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     unit: float = 1.0
+    known: Ints | None = None
 
     @property
     def n_items(self) -> int:  # type: ignore[override]  # nobody writes to it
@@ -89,6 +91,8 @@ class SetsInTable(UserSets):
     @cached_property
     def counts(self) -> Ints:  # type: ignore[override]  # nobody writes to it
         """How many users hold each item; fetched only where that is looked at."""
+        if self.known is not None:
+            return self.known
         if HOLDERS not in self.values.items.columns:
             return (self.whole or self).recount().counts
         held = self.scratch.fetch(self.values.items.select(CODE, HOLDERS))

@@ -39,7 +39,7 @@ class Wrapper(Mechanism):
 
 
 class Counted(Wrapper):
-    """Another mechanism's selection, and a number for each selected item.
+    """Another mechanism's selection, and what a share of the budget buys beside it, mostly counts.
 
     Attributes:
         epsilon: Of the whole.
@@ -127,9 +127,12 @@ class Counted(Wrapper):
         return own | {"selection": {"name": name, **self.selection.parameters()}}
 
     def explain(self) -> list[str]:
+        return [*self._explained_selection(), *self._explained_counts(), *self.unused]
+
+    def _explained_selection(self) -> list[str]:
+        """What the selection does, without what it says of a delta that it does not use."""
         unused = self.selection.unused
-        own = [step for step in self.selection.explain() if step not in unused]
-        return [*own, *self._explained_counts(), *self.unused]
+        return [step for step in self.selection.explain() if step not in unused]
 
     def explain_known(self) -> list[str]:
         return self.selection.explain_known()
@@ -140,4 +143,4 @@ class Counted(Wrapper):
 
     @abstractmethod
     def _explained_counts(self) -> list[str]:
-        """How the counts are made, a plain sentence each."""
+        """How the counts, or whatever else stands beside, are made, a plain sentence each."""
