@@ -20,17 +20,20 @@ def positions_law(mechanism, data, n_items=3):
     return law(lambda draws: tuple(mechanism.select(held, draws).positions.tolist()))
 
 
-def picks_oracle(data, domain, k, epsilon, worth=None):
+def picks_oracle(data, domain, k, epsilon, weights=None):
     """Each ordered tuple by the definition: count anew, weigh, pick, leave out."""
-    worth = worth or dict.fromkeys(domain, 1)
+    logs = {x: math.log((weights or {}).get(x, 1)) for x in domain}
     outcomes = {}
     for picked in itertools.permutations(domain, min(k, len(domain))):
-        p, left = 1.0, list(domain)
+        p, left, power = 1.0, list(domain), 3.0
         for place, item in enumerate(picked):
             waiting = [held for held in data if not held & set(picked[:place])]
-            counts = [sum(x in held for held in waiting) for x in left]
-            weights = [worth[x] * math.exp(epsilon * n) for x, n in zip(left, counts, strict=True)]
-            p *= weights[left.index(item)] / sum(weights)
+            counts = {x: sum(x in held for held in waiting) for x in left}
+            public = {x: math.exp(power * logs[x]) for x in left}
+            odds = {x: public[x] * math.exp(epsilon * counts[x]) for x in left}
+            p *= odds[item] / sum(odds.values())
+            expected = sum(public[x] * logs[x] for x in left) / sum(public.values())
+            power = min(max(power + 0.3 * (logs[item] - expected), 0), 4)
             left.remove(item)
         outcomes[picked] = p
     return outcomes

@@ -10,7 +10,7 @@ from helpers.hitting import picks_oracle
 from helpers.oracles_of_rounds import upper
 from helpers.oracles_of_users import averaged, weights_of
 
-BOLDNESS, REACH, POWER, RESERVED = 3.0, 4.0, 3, 0.05
+BOLDNESS, REACH, RESERVED = 3.0, 4.0, 0.05
 BITS = 2.0**-20  # the unit of weights
 
 
@@ -69,8 +69,8 @@ def of_kept(m, data, kept):
     kept, outcomes = [held for held in kept if held], {}
     start = {x: () for x, weight in enumerate(weights_of(kept, 3)) if weight > 0}
     for seen, found, r, p in rounds_from(m, kept, start, frozenset(), 0, 1.0):
-        worth = {x: max(m.estimate(seen[x]) / m.thresholds[-1], 1) ** POWER for x in found}
-        picks = picks_oracle(data, sorted(found), m.k, m.picks_after(r), worth)
+        weights = {x: max(m.estimate(seen[x]) / m.thresholds[-1], 1) for x in found}
+        picks = picks_oracle(data, sorted(found), m.k, m.picks_after(r), weights)
         for picked, q in picks.items():
             told = picked, tuple(m.step * seen[x][0][0] for x in picked)
             outcomes[told] = outcomes.get(told, 0) + p * q

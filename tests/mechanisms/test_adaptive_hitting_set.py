@@ -18,7 +18,7 @@ from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.mechanisms import Accounting, AdaptiveHittingSet
-from shortlist.mechanisms.adaptive_hitting_set import pick_by_reach
+from shortlist.mechanisms.adaptive_hitting_set import followed, pick_by_reach
 from shortlist.privacy._delta_curves import gaussian_curve
 from shortlist.privacy.accountant import BoundedRange
 from shortlist.privacy.accountant.picks_as_noise import normal_noise_above
@@ -62,14 +62,6 @@ class ForTheLast(AdaptiveHittingSet):
 
     def left_after(self, rounds):
         return super().left_after(max(rounds, self.design.schedule.rounds))
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoWorth(AdaptiveHittingSet):
-    """All odds are by the users reached alone."""
-
-    def _worth(self, estimates):
-        return np.ones_like(estimates)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +149,7 @@ def test_three_rounds_have_the_law_of_their_definition():
     assert oracle.distance(mechanism, mechanism) < ORACLE.within
 
 
-@pytest.mark.parametrize("kind", [AllOfTheBudget, ForTheLast, NoWorth, OfBounded])
+@pytest.mark.parametrize("kind", [AllOfTheBudget, ForTheLast, OfBounded])
 def test_a_mistake_has_another_law(kind):
     bound = 1 if kind is OfBounded else 2
     alone, several = ({0},) * 4 + ({1},) * 3, ({0, 1},) * 3 + ({0},) * 2
@@ -212,14 +204,14 @@ def test_explaining_names_every_threshold_and_when_it_is_enough():
     assert "items are found: 40 after the first round, or 30, 24 and 20 after the next" in text
 
 
-# --- picks by users reached anew, of items of which some are worth more
+# --- picks by users reached anew, of items of which some weigh more
 
 SETS = [frozenset(s) for n in range(1, 4) for s in itertools.combinations(range(3), n)]
-WORTH = {0: 1.0, 1: 8.0, 2: 2.5}
+WEIGHTS = {0: 1.0, 1: 2.0, 2: 1.4}
 
 
-def picks_law(data, domain, k, epsilon, worth):
-    held, each = contributions(data, 3), np.array([worth[x] for x in domain])
+def picks_law(data, domain, k, epsilon, weights):
+    held, each = contributions(data, 3), np.array([weights[x] for x in domain])
 
     def run(draws):
         places = pick_by_reach(held, np.array(domain, np.int64), each, k, epsilon, draws)
@@ -232,15 +224,25 @@ def picks_law(data, domain, k, epsilon, worth):
 @pytest.mark.parametrize("domain", [(0, 1, 2), (0, 2), ()])
 def test_picks_have_the_law_of_their_definition(k, domain):
     for data in itertools.combinations_with_replacement(SETS, 2):
-        oracle = picks_oracle(data, domain, k, 0.7, WORTH)
-        agree(picks_law(data, domain, k, 0.7, WORTH), oracle, 1e-12)
+        oracle = picks_oracle(data, domain, k, 0.7, WEIGHTS)
+        agree(picks_law(data, domain, k, 0.7, WEIGHTS), oracle, 1e-12)
 
 
-def test_worth_left_out_or_another_epsilon_is_another_law():
-    data, oracle = SETS[:4], picks_oracle(SETS[:4], (0, 1, 2), 2, 0.7, WORTH)
-    for epsilon, worth in ((0.7, dict.fromkeys(range(3), 1.0)), (0.91, WORTH)):
-        found = picks_law(data, (0, 1, 2), 2, epsilon, worth)
+def test_weights_left_out_or_another_epsilon_is_another_law():
+    data, oracle = SETS[:4], picks_oracle(SETS[:4], (0, 1, 2), 2, 0.7, WEIGHTS)
+    for epsilon, weights in ((0.7, dict.fromkeys(range(3), 1.0)), (0.91, WEIGHTS)):
+        found = picks_law(data, (0, 1, 2), 2, epsilon, weights)
         assert max(abs(found[told] - p) for told, p in oracle.items()) > 0.01
+
+
+@pytest.mark.parametrize(("place", "rises"), [(0, True), (2, False)])
+def test_the_power_follows_the_picks_and_stays_in_its_range(place, rises):
+    logs, power, seen = np.log(np.array([1.5, 1.2, 1.0])), 3.0, []
+    for _ in range(60):
+        power = followed(power, np.exp(power * logs), logs, place)
+        seen.append(power)
+    assert np.all(np.diff([3.0, *seen]) * (1 if rises else -1) >= 0)
+    assert seen[-1] == pytest.approx(4.0 if rises else 0.0, abs=0.01)
 
 
 def test_few_far_ahead_are_picked_before_thousands():

@@ -41,7 +41,9 @@ from shortlist.questions import HittingSet, Question
 
 _RESERVED = Fraction(1, 20)  # of the zCDP, for picks if all rounds are run
 _EXPECTED_GAIN = 3.0
-_POWER = 3  # of its estimated weight, in the odds of an item
+_POWER = 3.0  # of its estimated weight, in the odds of an item, at the first pick
+_MOST_POWER = 4.0
+_STEP = 0.3  # up the likelihood of a pick
 _LOST = 0.5  # of delta, in zCDP
 _LOST_IN_PICKS = Fraction(1, 20)  # of delta: by so much it may be above that of normal noise
 _ROUNDING = 1 + 1e-9  # of a sum of floats: more
@@ -88,7 +90,9 @@ class AdaptiveHittingSet(InRounds):
     and spends no more, so that 200 picks cost hardly more than 50.
 
     Where items would reach few more users, noise hides which are better. So the odds of an item
-    also grow with its weight as the rounds' noisy weights estimate it, which costs nothing.
+    also grow with a power of its weight as the rounds' noisy weights estimate it, which costs
+    nothing. The power follows the picks: it rises while they are of items of more weight than the
+    power alone makes likely, and falls, down to 0, where those who hold common items are reached.
 
     The noisy weights of the first round are released with the items. They tell how common an item
     is, and not how many more users it reaches.
@@ -216,7 +220,10 @@ class AdaptiveHittingSet(InRounds):
         """The rounds and the picks in plain words."""
         stops = in_turn([str(enough) for enough in self.enough])
         picked = "1 item is" if self.k == 1 else f"up to {self.k} items are"
-        reach = "by how many more people each would reach, and by its noisy weights"
+        reach = (
+            "by how many more people each would reach, and by its noisy weights, as far as earlier "
+            "picks bear these out"
+        )
         return [
             *self._explain_rounds("found", may_stop=True),
             f"The rounds stop early once enough items are found: {stops}.",
@@ -232,45 +239,51 @@ class AdaptiveHittingSet(InRounds):
         held = evidence.bounded(self.max_items_per_user, draws)
         found = self.search.found_early(UntilMany(self.enough), held, draws)
         local_epsilon = self.picks_after(found.rounds)
-        worth = self._worth(found.estimates)
-        picks = pick_by_reach(evidence, found.items, worth, self.k, local_epsilon, draws)
+        weights = np.maximum(found.estimates / self.threshold, 1.0)
+        picks = pick_by_reach(evidence, found.items, weights, self.k, local_epsilon, draws)
         sd = self.search.first_sd
         scores = np.round(found.first[picks], score_digits(sd))
         return Selection(found.items[picks], scores, noise_sd=sd)
 
-    def _worth(self, estimates: Floats) -> Floats:
-        """The factor of an item's odds: public, as what it follows from is released."""
-        worth: Floats = np.maximum(estimates / self.threshold, 1.0) ** _POWER
-        return worth
-
 
 def pick_by_reach(
-    held: UserSets, domain: Ints, worth: Floats, k: int, local_epsilon: float, draws: Draws
+    held: UserSets, domain: Ints, weights: Floats, k: int, local_epsilon: float, draws: Draws
 ) -> Ints:
     """Places in the domain of `k` items (all, if fewer), in the order picked.
 
-    Each has odds worth · exp(local_epsilon · count), count the number of users who hold it and no
-    item picked before.
+    Each has odds weight^power · exp(local_epsilon · count), count the number of users who hold it
+    and no item picked before. The power follows from the picks before.
 
     Args:
         held: Users' whole sets.
         domain: Item codes, none twice, shape (n,).
-        worth: Of each, at least 1, shape (n,); it is released, or follows from what is.
+        weights: Of each, at least 1, shape (n,); they are released, or follow from what is.
         k: How many.
         local_epsilon: By how much one user changes the logarithm of odds, at most.
         draws: The exact draws.
     """
     picked: list[int] = []
     unreached = held.unreached(domain)
-    left = np.arange(len(domain))
-    at_most = float(worth.sum()) * _ROUNDING
+    left, logs, power = np.arange(len(domain)), np.log(weights), _POWER
+    at_most = float(np.exp(_MOST_POWER * logs).sum()) * _ROUNDING
     for _ in range(min(k, len(domain))):
         counts = unreached.counts[left]
         falling = np.argsort(-counts, kind="stable")  # after one pick, nearly so already
         left = left[falling]
-        odds = ExponentialWeights(counts[falling], worth[left], local_epsilon, at_most)
+        worth = np.exp(power * logs[left])
+        odds = ExponentialWeights(counts[falling], worth, local_epsilon, at_most)
         place = odds.pick(draws)
+        power = followed(power, worth, logs[left], place)
         picked.append(int(left[place]))
         unreached.reach(picked[-1])
         left = np.delete(left, place)
     return np.array(picked, np.int64)
+
+
+def followed(power: float, worth: Floats, logs: Floats, place: int) -> float:
+    """The power for the next pick: a step up the likelihood of this one by weights alone.
+
+    Where what is counted agrees with the weights, picks are of more weight than by weights alone.
+    """
+    expected = float((worth * logs).sum() / worth.sum())
+    return min(max(power + _STEP * (float(logs[place]) - expected), 0.0), _MOST_POWER)
