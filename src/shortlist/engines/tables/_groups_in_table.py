@@ -58,9 +58,11 @@ class GroupsInTable(UserGroups):
             held = scratch.keep(held)
         sets, users = scratch.dialect.counted(held.select(USER, VALUE, *by).distinct(), scratch)
         rows = listed(sets)
-        numbered = NumberedItems(rows.group_by(by).agg(**{HOLDERS: rows.count()}), by, scratch)
+        numbered = NumberedItems(
+            lambda: rows.group_by(by).agg(**{HOLDERS: rows.count()}), by, scratch
+        )
         groups = SetsInTable(_side(sets, users, numbered), scratch)
-        known = NumberedItems(held.select(items).distinct(), items, scratch)
+        known = NumberedItems(lambda: held.select(items).distinct(), items, scratch)
         return cls(groups, held, known, scratch)
 
     @property
@@ -100,7 +102,9 @@ class GroupsInTable(UserGroups):
 
     def pairs(self) -> PairSets:
         columns = [*self.groups.values.columns, *self.known.columns]
-        numbered = NumberedItems(self.held.select(columns).distinct(), columns, self.scratch)
+        numbered = NumberedItems(
+            lambda: self.held.select(columns).distinct(), columns, self.scratch
+        )
         held = self.held.select(USER, VALUE, *columns)
         sets, users = self.scratch.dialect.counted(held, self.scratch)
         own = SetsInTable(_side(sets, users, numbered), self.scratch)
@@ -130,7 +134,7 @@ class GroupsInTable(UserGroups):
         held = pairs.group_by(_PAIR).agg(**{HOLDERS: pairs.count()})
         places, n = held.mutate(**{CODE: held[_PAIR]}), len(groups) * len(items)
         pairs = pairs.select(USER, SIZE, **{CODE: pairs[_PAIR].cast("int32")})
-        numbered = NumberedItems(held, [_PAIR], self.scratch, places, n)
+        numbered = NumberedItems(lambda: held, [_PAIR], self.scratch, places, n)
         own = SetsRead(numbered, lambda: (sets,), lambda: pairs[[USER, CODE, SIZE]], lambda: users)
         return SetsInTable(own, self.scratch)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -13,9 +13,10 @@ from shortlist.databases.connections import remember_reopening
 from shortlist.databases.faults import Fault, fault_of_code, guarded
 from shortlist.databases.postgres import LOST, code_of, why
 from shortlist.databases.quoting import literal, quoted
-from shortlist.engines.tables._arrays import gathered
+from shortlist.engines.tables._arrays import gathered, listed
 from shortlist.engines.tables._dialect import SqlDialect
 from shortlist.engines.tables._expressions import (
+    HOLDERS,
     SIZE,
     USER,
     VALUE,
@@ -26,7 +27,7 @@ from shortlist.engines.tables._expressions import (
     call,
     names_tables_alone,
 )
-from shortlist.engines.tables._sets_from_rows import SetsRead, read_by_values
+from shortlist.engines.tables._sets_from_rows import NumberedItems, SetsRead
 from shortlist.errors import Words
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ SELECT relpersistence::text || relkind::text, part::text, pg_relation_filenode(p
         FROM pg_attribute WHERE attrelid = part AND attnum > 0 AND NOT attisdropped)
 FROM parts JOIN pg_class ON pg_class.oid = part ORDER BY part
 """
-_INTEGERS = {2: "smallint", 4: "int", 8: "bigint"}
+_PAIR = "pair"  # of a user and the last column of an item, as one integer
 _KEPT = {"pr", "pp", "pm", "ur", "up"}
 """Tables, those in partitions and materialized views, logged or not."""
 
@@ -71,7 +72,7 @@ class Postgres(SqlDialect):
 
     backend, schemes = "postgres", ("postgres", "postgresql")
     name, hash = "PostgreSQL", "md5(key, user, item)"
-    computes_as_memory = True
+    computes_as_memory = shares_by_windows = True
     shows_changes = False  # rows that are added are in the file that was there
 
     @classmethod
@@ -126,35 +127,18 @@ class Postgres(SqlDialect):
         return rows.mutate(**{name: array(name)[rows[key]] for name in others})
 
     def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
-        # Rows are sorted once, and each user's are gathered, or counted, as they come. DISTINCT
-        # without ON would group them, and sort them then.
-        import ibis
+        rows, names = _RowsOnce(self, keys, scratch), keys.columns[1:]
 
-        names = ", ".join(f'"{name}"' for name in keys.columns)
-        once = f"SELECT DISTINCT ON ({names}) * FROM ({{rows}}) AS held ORDER BY {names}"  # noqa: S608 - names of ours
-        schema = keys.schema()
-        if _are_short(keys):
-            once = _packed_once(schema) if _fit_together(keys, scratch) else once
-            arrays = ", ".join(f'array_agg("{name}") AS "{name}"' for name in keys.columns[1:])
-            words = (
-                f'SELECT "{VALUE}", {arrays}, CAST(count(*) AS int) AS "{SIZE}" '  # noqa: S608 - names of ours
-                f'FROM ({once}) AS whole GROUP BY "{VALUE}"'
-            )
-            schema = {n: t if n == VALUE else ibis.dtype(f"array<{t}>") for n, t in schema.items()}
-        else:
-            words = (
-                f'SELECT *, CAST(count(*) OVER (PARTITION BY "{VALUE}") AS int) AS "{SIZE}" '  # noqa: S608 - names of ours
-                f"FROM ({once}) AS whole"
-            )
-        schema = ibis.schema({**schema, SIZE: "int32"})
+        def known() -> Expression:
+            return rows.by_user.mutate(**{USER: rows.by_user[VALUE]})
 
-        def make(name: str) -> None:
-            self._create(name, keys, words)
-            self._analyze(name, schema)
-
-        held = scratch.made(schema, make)
-        users = held.select(VALUE, SIZE) if _are_short(keys) else None
-        return read_by_values(held, scratch, users)
+        whole = SetsRead(
+            NumberedItems(rows.holders, names, scratch),
+            find_sets=lambda: (known(),),
+            find_pairs=lambda: whole.coded(listed(known())),
+            find_users=(lambda: rows.by_user.select(VALUE, SIZE)) if _are_short(keys) else None,
+        )
+        return whole
 
     def whole_part(self, column: Expression) -> Expression:
         return call("floor", "float64", column)  # of which sums are fast, and exact up to 2^53
@@ -162,14 +146,10 @@ class Postgres(SqlDialect):
     def counted(self, rows: Expression, scratch: Scratch) -> tuple[Expression, Expression]:
         if not _are_short(rows):
             return super().counted(rows, scratch)
-        held = self.by_user(rows.drop(VALUE), scratch)  # which is the user too
+        held = scratch.keep(gathered(rows.drop(VALUE), [USER]))  # VALUE is the user too
         array = next(name for name, dtype in held.schema().items() if dtype.is_array())
         users = held.mutate(**{SIZE: held[array].length().cast("int32"), VALUE: held[USER]})
         return users, users.select(USER, SIZE)
-
-    def by_user(self, pairs: Expression, scratch: Scratch) -> Expression:
-        keys = [name for name in (USER, SIZE) if name in pairs.columns]
-        return scratch.keep(gathered(pairs, keys))
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         super().keep(name, query, by)
@@ -248,27 +228,101 @@ def _are_short(rows: Expression) -> bool:
     return all(dtype.is_integer() or dtype.is_temporal() for dtype in rows.schema().values())
 
 
+class _RowsOnce:
+    """Distinct rows: sorted by user once, and each user's gathered, or counted, as they come.
+
+    Who asks first how many users hold each item has plain rows counted, which are gathered if that
+    is asked for, too.
+    """
+
+    def __init__(self, dialect: Postgres, keys: Expression, scratch: Scratch) -> None:
+        self._dialect, self._keys, self._scratch = dialect, keys, scratch
+        self._user, *self._others, self._item = keys.columns
+        self._rows: Expression | None = None
+
+    def holders(self) -> Expression:
+        """How many users hold each item: the columns of one, `HOLDERS`."""
+        if "by_user" in vars(self):
+            rows = listed(self.by_user)
+        else:
+            types = {name: self._types[name] for name in self._others}
+            packed = {_PAIR: "int64", **types} if self._are_packed else self._types
+            self._rows = self._made(self._once("{rows}"), packed)
+            rows = self._rows
+            if self._are_packed:
+                item = ((rows[_PAIR] << 32) >> 32).cast("int32")
+                rows = rows.mutate(**{self._item: item})
+        names = self._keys.columns[1:]
+        return rows.group_by(names).agg(**{HOLDERS: rows.count()})
+
+    @cached_property
+    def by_user(self) -> Expression:
+        """Each user's distinct items: `VALUE`, the columns of an item or arrays of them, `SIZE`."""
+        once = self._once("{rows}") if self._rows is None else "{rows}"
+        rows, types = self._unpacked(f"({once}) AS once"), self._types
+        counted = f'CAST(count(*){{}} AS int) AS "{SIZE}"'
+        if _are_short(self._keys):
+            names = self._keys.columns[1:]
+            arrays = ", ".join(f'array_agg("{name}") AS "{name}"' for name in names)
+            words = (
+                f'SELECT "{VALUE}", {arrays}, {counted.format("")} '  # noqa: S608 - names of ours
+                f'FROM ({rows} ORDER BY "{VALUE}") AS whole GROUP BY "{VALUE}"'
+            )
+            types = types | {name: f"array<{types[name]}>" for name in names}
+        else:
+            sized = counted.format(f' OVER (PARTITION BY "{VALUE}")')
+            words = f"SELECT *, {sized} FROM ({rows}) AS whole"  # noqa: S608 - likewise
+        return self._made(words, {**types, SIZE: "int32"})
+
+    @cached_property
+    def _are_packed(self) -> bool:
+        return _are_short(self._keys) and _fit_together(self._keys, self._scratch)
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        types = {name: str(dtype) for name, dtype in self._keys.schema().items()}
+        return types | {self._user: "int32", self._item: "int32"} if self._are_packed else types
+
+    def _made(self, words: str, types: Mapping[str, str]) -> Expression:
+        import ibis
+
+        rows, schema = self._keys if self._rows is None else self._rows, ibis.schema(types)
+
+        def make(name: str) -> None:
+            self._dialect._create(name, rows, words)  # noqa: SLF001 - a part of it
+            self._dialect._analyze(name, schema)  # noqa: SLF001 - likewise
+
+        return self._scratch.made(schema, make)
+
+    def _once(self, rows: str) -> str:
+        """The distinct ones, in order. DISTINCT without ON would group them, and sort them then."""
+        held, names = f"({rows}) AS held", self._keys.columns
+        if self._are_packed:  # to the casts, what does not fit is an error
+            names = [_PAIR, *self._others]
+            user, item = (f'CAST("{n}" AS int)::bigint' for n in (self._user, self._item))
+            columns = [f'({user} << 32) | ({item} & 4294967295) AS "{_PAIR}"', *self._others]
+            held = f"(SELECT {', '.join(columns)} FROM {held}) AS packed"  # noqa: S608 - likewise
+        key = ", ".join(f'"{name}"' for name in names)
+        return f"SELECT DISTINCT ON ({key}) * FROM {held} ORDER BY {key}"  # noqa: S608 - likewise
+
+    def _unpacked(self, rows: str) -> str:
+        columns = [f'"{name}"' for name in self._keys.columns]
+        if self._are_packed:
+            columns[0] = f'CAST("{_PAIR}" >> 32 AS int) AS "{self._user}"'
+            columns[-1] = f'CAST(("{_PAIR}" << 32) >> 32 AS int) AS "{self._item}"'
+        return f"SELECT {', '.join(columns)} FROM {rows}"  # noqa: S608 - likewise
+
+
 def _fit_together(keys: Expression, scratch: Scratch) -> bool:
     """Whether user and item fit into one integer, 32 bits each, which is sorted far faster."""
-    if not all(dtype.is_integer() for dtype in keys.schema().values()) or len(keys.columns) > 2:
+    ends = [keys[name] for name in (keys.columns[0], keys.columns[-1])]
+    if not all(end.type().is_integer() for end in ends):
         return False
-    wide = [keys[name] for name, dtype in keys.schema().items() if dtype.nbytes > 4]
+    wide = [end for end in ends if end.type().nbytes > 4]
     if not wide:
         return True
     beyond = keys.filter(reduce(or_, (~column.between(-(2**31), 2**31 - 1) for column in wide)))
     return not scratch.fetch(beyond.limit(1).agg(n=beyond.limit(1).count()))["n"][0]
-
-
-def _packed_once(schema: Mapping[str, Any]) -> str:
-    """The distinct ones of `{rows}`, by user. To the casts, what does not fit is an error."""
-    user, item = (f'CAST("{name}" AS int)::bigint' for name in schema)
-    halves = zip(("pair >> 32", "(pair << 32) >> 32"), schema.items(), strict=True)
-    both = (f'CAST({half} AS {_INTEGERS[dtype.nbytes]}) AS "{n}"' for half, (n, dtype) in halves)
-    return (
-        f"SELECT {', '.join(both)} FROM "  # noqa: S608 - names of ours
-        f"(SELECT DISTINCT ON (pair) pair FROM (SELECT ({user} << 32) | ({item} & 4294967295) "
-        f"AS pair FROM ({{rows}}) AS held) AS packed ORDER BY pair) AS once ORDER BY 1"
-    )
 
 
 def _text(value: str) -> Expression:

@@ -46,18 +46,25 @@ class NumberedItems:
     """Items, with how many users hold each.
 
     Attributes:
-        held: The items, one row each, as a query: `columns`, `HOLDERS`, which may be left out. Of
-            amounts these are sums.
+        find_held: Finds `held`.
         columns: The names of the columns of an item.
         known: The items with their numbers, where these are known.
         n_known: How many numbers there are, where that is known.
     """
 
-    held: Expression
+    find_held: Callable[[], Expression]
     columns: Sequence[str]
     scratch: Scratch
     known: Expression | None = None
     n_known: int | None = None
+
+    @cached_property
+    def held(self) -> Expression:
+        """The items, one row each, as a query: `columns`, `HOLDERS`, which may be left out.
+
+        Of amounts these are sums.
+        """
+        return self.find_held()
 
     @property
     def table(self) -> Expression:
@@ -65,6 +72,11 @@ class NumberedItems:
         if self.known is None:
             self.known = self.scratch.keep(self.scratch.dialect.numbered(self.held, CODE))
         return self.known
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the items have numbers."""
+        return self.known is not None
 
     @property
     def n(self) -> int:
@@ -253,7 +265,8 @@ def sets_of(keys: Expression, scratch: Scratch) -> SetsRead:
         InputError: An item is a date that Python has not.
     """
     found = scratch.dialect.whole(keys, scratch)
-    _require_dates(found.numbered.held, found.columns, scratch)
+    if any(dtype.is_temporal() for dtype in keys.schema().values()):
+        _require_dates(found.numbered.held, found.columns, scratch)
     return found
 
 
@@ -306,30 +319,9 @@ def read_by_joins(distinct: Expression, scratch: Scratch, *, is_by_user: bool) -
     def find_pairs() -> Expression:
         return scratch.keep(whole.coded(whole.sets))
 
-    numbered = NumberedItems(held, names, scratch)
+    numbered = NumberedItems(lambda: held, names, scratch)
     whole = SetsRead(
         numbered, find_sets, find_pairs, find_users, is_by_user=is_by_user, is_joined=True
-    )
-    return whole
-
-
-def read_by_values(sets: Expression, scratch: Scratch, users: Expression | None = None) -> SetsRead:
-    """The sets of users who are known by their own values, so that nothing is joined.
-
-    Args:
-        sets: Each user's distinct items: `VALUE`, the columns of an item or arrays of them, `SIZE`.
-        scratch: Where temporary tables are made.
-        users: All users, with `SIZE`; None where only the sets tell.
-    """
-    names = [name for name in sets.columns if name not in (VALUE, SIZE)]
-    known = sets.mutate(**{USER: sets[VALUE]})
-    rows = listed(known)
-    held = rows.group_by(names).agg(**{HOLDERS: rows.count()})
-    whole = SetsRead(
-        NumberedItems(held, names, scratch),
-        find_sets=lambda: (known,),
-        find_pairs=lambda: whole.coded(rows),
-        find_users=None if users is None else lambda: users,
     )
     return whole
 

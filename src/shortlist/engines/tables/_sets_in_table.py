@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -151,7 +151,7 @@ class SetsInTable(UserSets):
             of_these.select(USER, VALUE, *columns, **{CODE: code}), self.scratch
         )
         chosen = SetsRead(
-            NumberedItems(items.drop(CODE), columns, self.scratch, items, len(codes)),
+            NumberedItems(lambda: items.drop(CODE), columns, self.scratch, items, len(codes)),
             find_sets=lambda: (sets.drop(CODE),),
             find_pairs=lambda: listed(sets.select(USER, CODE, SIZE)),
             find_users=lambda: users,
@@ -176,27 +176,38 @@ class SetsInTable(UserSets):
 
     def added_by_size(self, weights: Ints) -> Ints:
         """By what items are called: only later rounds need all sets by numbers."""
-        look_up, columns = self.scratch.dialect.looked_up, self.values.columns
-        given = self._given(weights)
-        parts = [listed(look_up(part, given, SIZE)) for part in self.values.parts]
-        rows = united([part.select(*columns, _WEIGHT) for part in parts])
-        sums = rows.group_by(columns).agg(**{SUM: total(rows[_WEIGHT])})
-        coded = sums.join(self.values.items.select(CODE, *columns), columns)
-        return self.fetched(coded.select(CODE, SUM))
+        whole = self.values
+        if whole.numbered.is_known:
+            sums = self._weighed(weights)
+            sums = sums.join(whole.items.select(CODE, *whole.columns), whole.columns)
+        else:
+            sums = self._numbered(weights)
+        return self.fetched(sums.select(CODE, SUM))
 
-    def _weighed(self, weights: Ints) -> Expression:
+    def _numbered(self, weights: Ints, by: str | None = None) -> Expression:
+        """`CODE`, `SUM` and `HOLDERS` of every item, grouped once where none is numbered yet.
+
+        Args:
+            weights: As `added_by_size`.
+            by: A column by which their ranks rise.
+        """
+        summed = self._weighed(weights, self.values.left_out)
+        ranked = self.scratch.keep(self.scratch.dialect.numbered(summed, RANK, by=by))
+        return self.values.numbered.coded(ranked, RANK)
+
+    def _weighed(self, weights: Ints, left_out: Sequence[Expression] = ()) -> Expression:
         """`SUM` and `HOLDERS` of every item: by what items are called, in one grouping.
 
         Whoever holds an item that bounding left out adds nothing to it, and is one of its holders.
         """
         import ibis
 
-        columns, parts = self.values.columns, self.values.parts
-        look_up, given = self.scratch.dialect.looked_up, self._given(weights)
-        weighted = [listed(look_up(part, given, SIZE)) for part in parts]
+        columns, given = self.values.columns, self._given(weights)
+        look_up = self.scratch.dialect.looked_up
+        weighted = [listed(look_up(part, given, SIZE)) for part in self.values.parts]
         kept = [part.select(*columns, _WEIGHT) for part in weighted]
-        nothing = ibis.literal(0, type="int64")
-        others = [part.select(*columns, **{_WEIGHT: nothing}) for part in self.values.left_out]
+        nothing = ibis.literal(0, type=given[_WEIGHT].type())
+        others = [part.select(*columns, **{_WEIGHT: nothing}) for part in left_out]
         rows = united([*kept, *others])
         return rows.group_by(columns).agg(**{SUM: total(rows[_WEIGHT]), HOLDERS: rows.count()})
 
@@ -210,9 +221,7 @@ class SetsInTable(UserSets):
         """Items below the threshold stay in the engine."""
         if show_from is None or self.max_items_per_user is None:
             return super().weigh()
-        summed = self._weighed(self.unit_weights())
-        ranked = self.scratch.keep(self.scratch.dialect.numbered(summed, RANK, by=SUM))
-        coded = self.values.numbered.coded(ranked, RANK)
+        coded = self._numbered(self.unit_weights(), by=SUM)
         shown = _weighed_items(coded.filter(coded[SUM] >= show_from), self.scratch)
         below = ItemsBelowInTable.of(coded, show_from, self.scratch)
         weights, counts = (self._by_code(shown.positions, held) for held in shown[1:])
@@ -252,7 +261,7 @@ def held_together(held: SetsInTable, of: int) -> SetsInTable:
     users = users.filter(users[SIZE] > 0)
     counted = rows.group_by(places).agg(**{HOLDERS: rows.count()})
     together = SetsRead(
-        NumberedItems(counted, places, scratch),
+        NumberedItems(lambda: counted, places, scratch),
         find_sets=lambda: (rows,),
         find_pairs=lambda: scratch.keep(together.coded(rows)),
         find_users=lambda: users,

@@ -122,7 +122,7 @@ class Spark(Dialect):
         users = (lambda: kept.select(VALUE, SIZE)) if of_arrays else None
         held = sets.group_by(keys.columns[1:]).agg(**{HOLDERS: sets.count()})
         known = sets.mutate(**{USER: sets[VALUE]})
-        numbered = NumberedItems(held, keys.columns[1:], scratch)
+        numbered = NumberedItems(lambda: held, keys.columns[1:], scratch)
         whole = SetsRead(numbered, lambda: (known,), lambda: whole.coded(known), users)
         return whole
 

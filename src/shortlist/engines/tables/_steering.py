@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
-from shortlist.engines.tables._arrays import arrayed, listed
 from shortlist.engines.tables._expressions import CODE, SIZE, SUM, USER, Expression, total
 from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_from_rows import SetsRead
@@ -37,12 +35,7 @@ class SteeringInTable(Steering):
     held: SetsRead
     scratch: Scratch
     n_items: int
-
-    @cached_property
-    def pairs(self) -> Expression:
-        """As `SetsRead.pairs`, a user's together; of arrays, those without what was found."""
-        pairs = self.held.pairs
-        return pairs if self.held.is_by_user else self.scratch.dialect.by_user(pairs, self.scratch)
+    _pairs: Expression | None = None
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
         scratch = self.scratch
@@ -60,23 +53,31 @@ class SteeringInTable(Steering):
 
     def _shared(self, worth: Expression, limits: Expression) -> Expression:
         """The rows of items not yet found, with what each user has to share out."""
-        looked_up, are_arrays = self.scratch.dialect.looked_up, self.pairs[CODE].type().is_array()
-        pairs = self.pairs.select(USER, SIZE, CODE)
-        if are_arrays:
-            pairs = listed(pairs.order_by([USER, SIZE]))
-        left = looked_up(pairs, worth, CODE)
-        left = left.filter(left[_SQUARE] >= 0)
+        import ibis
+
+        left, look_up = self._left(worth), self.scratch.dialect.looked_up
         added = {"left": left.count(), "squares": total(left[_SQUARE])}
-        if not are_arrays:
-            users = left.group_by(USER).agg(**added, **{SIZE: left[SIZE].max()})
-            return left.join(_shares(looked_up(users, limits, SIZE)).drop(SIZE), USER)
-        # What is found is left out for good, so that later rounds have fewer rows.
-        arrays = {CODE: arrayed(left[CODE]), _SQUARE: arrayed(left[_SQUARE])}
-        users = left.group_by([USER, SIZE]).agg(**added, **arrays)
-        shares = self.scratch.keep(_shares(looked_up(users, limits, SIZE), *arrays))
-        self.scratch.forget(self.pairs)
-        self.pairs = shares
-        return listed(shares)
+        if self.scratch.dialect.shares_by_windows:
+            each = ibis.window(group_by=left[USER])
+            rows = left.mutate(**{name: value.over(each) for name, value in added.items()})
+            return _shares(look_up(rows, limits, SIZE), CODE, _SQUARE)
+        users = left.group_by(USER).agg(**added, **{SIZE: left[SIZE].max()})
+        return left.join(_shares(look_up(users, limits, SIZE)).drop(SIZE), USER)
+
+    def _left(self, worth: Expression) -> Expression:
+        """The rows of items not yet found, with the squares of what these are worth."""
+        if self._pairs is None:
+            self._pairs = self.held.pairs
+            if not self.held.is_by_user:  # what is found by now is left out for good
+                left = self._not_found(worth).select(USER, CODE, SIZE)
+                self._pairs = self.scratch.keep(left, by=USER)
+        return self._not_found(worth)
+
+    def _not_found(self, worth: Expression) -> Expression:
+        assert self._pairs is not None  # noqa: S101 - for the type checker
+        pairs = self._pairs.select(USER, CODE, SIZE)
+        rows = self.scratch.dialect.looked_up(pairs, worth, CODE)
+        return rows.filter(rows[_SQUARE] >= 0)
 
 
 def _shares(users: Expression, *more: str) -> Expression:
