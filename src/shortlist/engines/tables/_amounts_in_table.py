@@ -126,6 +126,7 @@ class AmountsInTable:
         spent = scratch.fix(held.mutate(**{_AMOUNT: _clamped(held[_AMOUNT])}))
         sets = sets_of(spent.drop(_AMOUNT), scratch)
         sets.numbered.held = _summed(spent, sets.columns, HOLDERS)  # which are not numbered yet
+        sets.numbered.are_sums = True
         return cls(SetsInTable(sets, scratch, unit=1 / MOST), spent, scratch)
 
     def above(self, parts: Sequence[float], whole: int) -> Ints:

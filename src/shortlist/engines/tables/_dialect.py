@@ -17,6 +17,7 @@ from shortlist.databases.faults import Fault
 from shortlist.engines.tables._expressions import (
     SIZE,
     USER,
+    VALUE,
     Arrow,
     Expression,
     Key,
@@ -195,6 +196,23 @@ class Dialect:
         size = rows.count().over(group_by=rows[USER]).cast("int32")
         kept = scratch.keep(rows.mutate(**{SIZE: size}))
         return kept, kept.select(USER, SIZE).distinct()
+
+    def some_of(
+        self,
+        rows: Expression,
+        whole: SetsRead | None,  # noqa: ARG002 - for those who hold arrays
+        names: Sequence[str],
+        scratch: Scratch,
+    ) -> tuple[Expression, Expression]:
+        """Each user's distinct values of some columns, as `counted`.
+
+        Args:
+            rows: `USER`, `VALUE`, and other columns.
+            whole: The sets that the rows are, where they are whole ones.
+            names: Some of the columns.
+            scratch: Where a temporary table is made.
+        """
+        return self.counted(rows.select(USER, VALUE, *names).distinct(), scratch)
 
     def whole_part(self, column: Expression) -> Expression:
         """The largest whole number that is not above a float: below 2^40, as any type of number."""

@@ -36,6 +36,7 @@ class GroupsInTable(UserGroups):
         held: Who holds what in which group, distinct rows: `USER`, `VALUE`, the columns of groups
             and those of items.
         known: The items by numbers, in whichever groups; how many hold them is not told.
+        whole: The sets that were read, where `held` is all of them and need not be joined.
         groups_are_public: Whether everybody knows the groups.
         public: As in `UserGroups`.
         listed: As in `UserGroups`.
@@ -45,6 +46,7 @@ class GroupsInTable(UserGroups):
     held: Expression
     known: NumberedItems
     scratch: Scratch
+    whole: SetsRead | None = None
     groups_are_public: bool = False
     public: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     listed: Ints | None = None
@@ -56,14 +58,15 @@ class GroupsInTable(UserGroups):
         held = pairs.sets.select(USER, VALUE, *by, *items)
         if pairs.is_joined:
             held = scratch.keep(held)
-        sets, users = scratch.dialect.counted(held.select(USER, VALUE, *by).distinct(), scratch)
+        whole = None if pairs.is_joined else pairs
+        sets, users = scratch.dialect.some_of(held, whole, by, scratch)
         rows = listed(sets)
         numbered = NumberedItems(
             lambda: rows.group_by(by).agg(**{HOLDERS: rows.count()}), by, scratch
         )
         groups = SetsInTable(_side(sets, users, numbered), scratch)
         known = NumberedItems(lambda: held.select(items).distinct(), items, scratch)
-        return cls(groups, held, known, scratch)
+        return cls(groups, held, known, scratch, whole)
 
     @property
     def n_groups(self) -> int:
@@ -90,15 +93,23 @@ class GroupsInTable(UserGroups):
         by = groups.values.columns
         kept = self.held.semi_join(groups.values.sets.select(USER, *by), [USER, *by])
         own = replace(groups.values, left_out=())
-        return replace(self, groups=SetsInTable(own, self.scratch), held=self.scratch.keep(kept))
+        return replace(
+            self, groups=SetsInTable(own, self.scratch), held=self.scratch.keep(kept), whole=None
+        )
 
     def items(self) -> SetsInTable:
-        held = self.held.select(USER, VALUE, *self.known.columns)
-        if self.groups.largest > 1:  # in one group, each item is held once
-            held = held.distinct()
-        sets, users = self.scratch.dialect.counted(held, self.scratch)
-        own = SetsInTable(_side(sets, users, self.known), self.scratch)
-        return own.with_public(self.public)
+        columns, whole, dialect = self.known.columns, self.whole, self.scratch.dialect
+        if self.groups.largest > 1:
+            sets, users = dialect.some_of(self.held, whole, columns, self.scratch)
+            side = _side(sets, users, self.known)
+        elif whole is None:  # in one group, each item is held once
+            held = self.held.select(USER, VALUE, *columns)
+            side = _side(*dialect.counted(held, self.scratch), self.known)
+        else:
+            (part,) = whole.parts
+            side = _side(part.drop(*self.groups.values.columns), part, self.known)
+            side = replace(side, find_users=whole.find_users)
+        return SetsInTable(side, self.scratch).with_public(self.public)
 
     def pairs(self) -> PairSets:
         columns = [*self.groups.values.columns, *self.known.columns]
@@ -113,7 +124,7 @@ class GroupsInTable(UserGroups):
     def _positions(self, pairs: NumberedItems, codes: Ints) -> Ints:
         """Where the pairs of these codes stand."""
         numbered = {_GROUP: self.groups.values.numbered, _ITEM: self.known}
-        asked = self._asked(pairs, codes, PLACE)
+        asked = pairs.at(codes, np.arange(len(codes)))
         for code, part in numbered.items():
             known = part.table.select(*part.columns, **{code: part.table[CODE]})
             asked = asked.join(known, part.columns)
@@ -124,25 +135,21 @@ class GroupsInTable(UserGroups):
 
     def among(self, groups: Ints, items: Ints) -> SetsInTable:
         """What a user holds are then places, which are their own numbers."""
-        by = self._asked(self.groups.values.numbered, groups, _GROUP)
-        wanted = self._asked(self.known, items, _ITEM)
-        rows = self.held.join(by, self.groups.values.columns).join(wanted, self.known.columns)
+        by = self.groups.values.numbered.at(groups, np.arange(len(groups)))
+        wanted = self.known.at(items, np.arange(len(items)))
+        rows = self.held.join(by.rename({_GROUP: PLACE}), self.groups.values.columns)
+        rows = rows.join(wanted.rename({_ITEM: PLACE}), self.known.columns)
         pair = rows[_GROUP] * len(items) + rows[_ITEM]
         rows = rows.select(USER, VALUE, **{_PAIR: pair})
         sets, users = self.scratch.dialect.counted(rows, self.scratch)
         pairs = listed(sets)
         held = pairs.group_by(_PAIR).agg(**{HOLDERS: pairs.count()})
-        places, n = held.mutate(**{CODE: held[_PAIR]}), len(groups) * len(items)
         pairs = pairs.select(USER, SIZE, **{CODE: pairs[_PAIR].cast("int32")})
-        numbered = NumberedItems(lambda: held, [_PAIR], self.scratch, places, n)
+        places = held.mutate(**{CODE: held[_PAIR]})
+        n = len(groups) * len(items)
+        numbered = NumberedItems(lambda: held, [_PAIR], self.scratch, places, n, are_numbers=True)
         own = SetsRead(numbered, lambda: (sets,), lambda: pairs[[USER, CODE, SIZE]], lambda: users)
         return SetsInTable(own, self.scratch)
-
-    def _asked(self, known: NumberedItems, codes: Ints, place: str) -> Expression:
-        """What these codes stand for, each with its place."""
-        given = self.scratch.give({CODE: codes.astype(np.int32), PLACE: np.arange(len(codes))})
-        asked = given.join(known.table, CODE)
-        return asked.select(*known.columns, **{place: asked[PLACE]})
 
 
 def _side(sets: Expression, users: Expression, numbered: NumberedItems) -> SetsRead:

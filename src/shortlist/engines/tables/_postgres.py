@@ -146,10 +146,32 @@ class Postgres(SqlDialect):
     def counted(self, rows: Expression, scratch: Scratch) -> tuple[Expression, Expression]:
         if not _are_short(rows):
             return super().counted(rows, scratch)
-        held = scratch.keep(gathered(rows.drop(VALUE), [USER]))  # VALUE is the user too
-        array = next(name for name, dtype in held.schema().items() if dtype.is_array())
-        users = held.mutate(**{SIZE: held[array].length().cast("int32"), VALUE: held[USER]})
-        return users, users.select(USER, SIZE)
+        return _sized(scratch.keep(gathered(rows.drop(VALUE), [USER])))  # VALUE is the user too
+
+    def some_of(
+        self, rows: Expression, whole: SetsRead | None, names: Sequence[str], scratch: Scratch
+    ) -> tuple[Expression, Expression]:
+        part = None if whole is None else whole.parts[0]
+        if part is None or len(names) > 1 or not part[names[0]].type().is_array():
+            return super().some_of(rows, whole, names, scratch)
+        # Array by array. Most often all values are the same one, of which no set need be made.
+        (name,), sets = names, part.select(USER, *names)
+        words = (
+            f'SELECT "{USER}", CASE WHEN "{name}"[1] = ALL ("{name}") THEN "{name}"[1:1] '  # noqa: S608 - names of ours
+            f'ELSE ARRAY(SELECT DISTINCT unnest("{name}")) END AS "{name}" FROM ({{rows}}) AS held'
+        )
+        return _sized(self._made(words, sets, sets.schema(), scratch))
+
+    def _made(
+        self, words: str, rows: Expression, schema: Mapping[str, Any], scratch: Scratch
+    ) -> Expression:
+        """A temporary table of what words say of `{rows}`."""
+
+        def make(name: str) -> None:
+            self._create(name, rows, words)
+            self._analyze(name, schema)
+
+        return scratch.made(schema, make)
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         super().keep(name, query, by)
@@ -228,6 +250,13 @@ def _are_short(rows: Expression) -> bool:
     return all(dtype.is_integer() or dtype.is_temporal() for dtype in rows.schema().values())
 
 
+def _sized(arrays: Expression) -> tuple[Expression, Expression]:
+    """Users' arrays with how long they are; and users with that."""
+    array = next(name for name, dtype in arrays.schema().items() if dtype.is_array())
+    users = arrays.mutate(**{SIZE: arrays[array].length().cast("int32"), VALUE: arrays[USER]})
+    return users, users.select(USER, SIZE)
+
+
 class _RowsOnce:
     """Distinct rows: sorted by user once, and each user's gathered, or counted, as they come.
 
@@ -286,13 +315,8 @@ class _RowsOnce:
     def _made(self, words: str, types: Mapping[str, str]) -> Expression:
         import ibis
 
-        rows, schema = self._keys if self._rows is None else self._rows, ibis.schema(types)
-
-        def make(name: str) -> None:
-            self._dialect._create(name, rows, words)  # noqa: SLF001 - a part of it
-            self._dialect._analyze(name, schema)  # noqa: SLF001 - likewise
-
-        return self._scratch.made(schema, make)
+        rows = self._keys if self._rows is None else self._rows
+        return self._dialect._made(words, rows, ibis.schema(types), self._scratch)  # noqa: SLF001 - a part of it
 
     def _once(self, rows: str) -> str:
         """The distinct ones, in order. DISTINCT without ON would group them, and sort them then."""

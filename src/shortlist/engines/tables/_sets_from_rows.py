@@ -50,6 +50,8 @@ class NumberedItems:
         columns: The names of the columns of an item.
         known: The items with their numbers, where these are known.
         n_known: How many numbers there are, where that is known.
+        are_numbers: Whether the one column of an item is its number.
+        are_sums: Whether `HOLDERS` are sums of amounts, and not how many users hold an item.
     """
 
     find_held: Callable[[], Expression]
@@ -57,13 +59,12 @@ class NumberedItems:
     scratch: Scratch
     known: Expression | None = None
     n_known: int | None = None
+    are_numbers: bool = False
+    are_sums: bool = False
 
     @cached_property
     def held(self) -> Expression:
-        """The items, one row each, as a query: `columns`, `HOLDERS`, which may be left out.
-
-        Of amounts these are sums.
-        """
+        """The items, one row each, as a query: `columns`, `HOLDERS`, which may be left out."""
         return self.find_held()
 
     @property
@@ -73,10 +74,17 @@ class NumberedItems:
             self.known = self.scratch.keep(self.scratch.dialect.numbered(self.held, CODE))
         return self.known
 
+    def at(self, codes: NDArray[np.integer], places: Ints) -> Expression:
+        """The items of these numbers, as in `table`, but with their `PLACE` in place of `CODE`."""
+        if self.are_numbers:
+            return self.scratch.give({self.columns[0]: codes, PLACE: places})
+        given = self.scratch.give({CODE: codes.astype(np.int32), PLACE: places})
+        return given.join(self.table, CODE).drop(CODE)
+
     @property
-    def is_known(self) -> bool:
-        """Whether the items have numbers."""
-        return self.known is not None
+    def is_found(self) -> bool:
+        """Whether the items have numbers by now, or must get them with what `held` says."""
+        return self.known is not None or self.are_sums
 
     @property
     def n(self) -> int:
@@ -117,10 +125,8 @@ class ItemsInEngine:
         """The values of these codes, in their order."""
         import polars as pl
 
-        asked = self.scratch.give({CODE: codes, PLACE: np.arange(len(codes))})
-        found = self.scratch.fetch_rows(
-            asked.join(self.numbered.table, CODE).select(PLACE, *self._columns)
-        )
+        asked = self.numbered.at(codes, np.arange(len(codes)))
+        found = self.scratch.fetch_rows(asked.select(PLACE, *self._columns))
         named = pl.DataFrame(found).sort(PLACE)
         return named.select(
             pl.col(held).cast(dtype).alias(name)

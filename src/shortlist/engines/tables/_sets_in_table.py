@@ -143,8 +143,7 @@ class SetsInTable(UserSets):
     def among(self, codes: Ints) -> SetsInTable:
         whole, columns = self.values, self.values.columns
         places = np.flatnonzero(codes >= 0)
-        given = self.scratch.give({CODE: codes[places].astype(np.int32), PLACE: places})
-        items = whole.items.join(given, CODE).drop(CODE).rename({CODE: PLACE})
+        items = whole.numbered.at(codes[places], places).rename({CODE: PLACE})
         of_these = whole.sets.join(items.select(CODE, *columns), columns)
         code = of_these[CODE].cast("int32")
         sets, users = self.scratch.dialect.counted(
@@ -177,7 +176,7 @@ class SetsInTable(UserSets):
     def added_by_size(self, weights: Ints) -> Ints:
         """By what items are called: only later rounds need all sets by numbers."""
         whole = self.values
-        if whole.numbered.is_known:
+        if whole.numbered.is_found:
             sums = self._weighed(weights)
             sums = sums.join(whole.items.select(CODE, *whole.columns), whole.columns)
         else:
