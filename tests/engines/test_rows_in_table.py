@@ -63,11 +63,34 @@ def dated():
     return pl.DataFrame(columns)
 
 
+def narrow():
+    """Integers of 32 bits, of which some engines put a user and an item into one of 64 bits."""
+    rng = np.random.default_rng(4)
+    ends = [-(2**31), -1, 0, 1, 2**31 - 1]
+    users, items = rng.choice([*ends, *range(5, 30)], 300), rng.choice([*ends, 7, 8], 300)
+    return pl.DataFrame({"user": users, "item": items})
+
+
+def narrow_within_wide():
+    """Items of two columns, of which the last is of 32 bits and the first of more."""
+    rng = np.random.default_rng(5)
+    frame = narrow()
+    wide = rng.choice([-(2**40), -1, 0, 2**62], frame.height)
+    return frame.select("user", pl.Series("wide", wide), "item")
+
+
 def empty():
     return pl.DataFrame({"user": [None, 1], "item": ["x", None]}, schema={"user": int, "item": str})
 
 
-TABLES = {"texts": texts, "numbers": numbers, "dated": dated, "empty": empty}
+TABLES = {
+    "texts": texts,
+    "numbers": numbers,
+    "narrow": narrow,
+    "narrow within wide": narrow_within_wide,
+    "dated": dated,
+    "empty": empty,
+}
 
 
 def distinct(frame):
@@ -245,6 +268,21 @@ def _check_light(bounded, weights, counts):
     assert sorted(fetched.positions.tolist()) == hidden.tolist()
     assert fetched.weights.tolist() == weights[fetched.positions].tolist()
     assert fetched.counts.tolist() == counts[fetched.positions].tolist()
+
+
+def test_counts_are_the_same_before_sets_are_asked_for_and_after(source, frame):
+    counts = Counter(row[1:] for row in distinct(frame))
+    sizes = Counter(Counter(row[0] for row in distinct(frame)).values())
+    for is_first in (False, True):
+        with sets_of(source) as (held, items):
+            largest = None if is_first else held.largest
+            codes = np.flatnonzero(held.counts)
+            names = items(codes).rows()
+            assert dict(zip(names, held.counts[codes].tolist(), strict=True)) == counts
+            assert held.recount().counts.tolist() == held.counts.tolist()
+            assert largest in (None, held.largest)
+            found = {size: n for size, n in enumerate(held.users_of_size().tolist()) if n and size}
+            assert found == sizes
 
 
 def test_weights_are_the_same_before_items_are_numbered_and_after(engine):

@@ -24,6 +24,7 @@ __all__ = [
     "as_text",
     "call",
     "item_columns",
+    "listed",
     "names_tables_alone",
     "numbered",
     "total",
@@ -79,6 +80,18 @@ def numbered(rows: Expression, name: str, by: str | None) -> Expression:
 
     place = ibis.row_number()
     return rows.mutate((place if by is None else place.over(order_by=by)).name(name))
+
+
+def listed(arrays: Expression) -> Expression:
+    """As many rows for each one here as its arrays are long, if it has any."""
+    if not any(dtype.is_array() for dtype in arrays.schema().values()):
+        return arrays
+    return arrays.select(
+        **{
+            name: arrays[name].unnest() if dtype.is_array() else arrays[name]
+            for name, dtype in arrays.schema().items()
+        }
+    )
 
 
 def names_tables_alone(rows: Expression) -> bool:

@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from shortlist.draws import Draws, Ints
-from shortlist.engines.tables._arrays import listed
 from shortlist.engines.tables._expressions import (
     CODE,
     HOLDERS,
@@ -17,6 +16,7 @@ from shortlist.engines.tables._expressions import (
     USER,
     VALUE,
     Expression,
+    listed,
 )
 from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_from_rows import NumberedItems, SetsRead

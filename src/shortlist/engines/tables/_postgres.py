@@ -13,7 +13,6 @@ from shortlist.databases.connections import remember_reopening
 from shortlist.databases.faults import Fault, fault_of_code, guarded
 from shortlist.databases.postgres import LOST, code_of, why
 from shortlist.databases.quoting import literal, quoted
-from shortlist.engines.tables._arrays import gathered, listed
 from shortlist.engines.tables._dialect import SqlDialect
 from shortlist.engines.tables._expressions import (
     HOLDERS,
@@ -23,8 +22,10 @@ from shortlist.engines.tables._expressions import (
     Arrow,
     Expression,
     Key,
+    aggregate,
     as_text,
     call,
+    listed,
     names_tables_alone,
 )
 from shortlist.engines.tables._sets_from_rows import NumberedItems, SetsRead
@@ -146,7 +147,7 @@ class Postgres(SqlDialect):
     def counted(self, rows: Expression, scratch: Scratch) -> tuple[Expression, Expression]:
         if not _are_short(rows):
             return super().counted(rows, scratch)
-        return _sized(scratch.keep(gathered(rows.drop(VALUE), [USER])))  # VALUE is the user too
+        return _sized(scratch.keep(_gathered(rows.drop(VALUE), USER)))  # VALUE is the user too
 
     def some_of(
         self, rows: Expression, whole: SetsRead | None, names: Sequence[str], scratch: Scratch
@@ -248,6 +249,17 @@ def _regclass(node: Any) -> str:
 def _are_short(rows: Expression) -> bool:
     """Whether no user can have so many rows that an array is too large: 1 GB, as all values."""
     return all(dtype.is_integer() or dtype.is_temporal() for dtype in rows.schema().values())
+
+
+def _gathered(rows: Expression, key: str) -> Expression:
+    """One row for each value of the key; what the other columns hold there, as arrays.
+
+    The rows are sorted first, so that one array at a time is made.
+    """
+    rows = rows.order_by(key)
+    columns = {name: rows[name] for name in rows.columns if name != key}
+    arrays = {n: aggregate("array_agg", f"array<{c.type()}>", c) for n, c in columns.items()}
+    return rows.group_by(key).agg(**arrays)
 
 
 def _sized(arrays: Expression) -> tuple[Expression, Expression]:

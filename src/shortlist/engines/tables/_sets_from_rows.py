@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.draws import Ints
-from shortlist.engines.tables._arrays import listed
 from shortlist.engines.tables._expressions import (
     CODE,
     HOLDERS,
@@ -23,6 +22,7 @@ from shortlist.engines.tables._expressions import (
     VALUE,
     Expression,
     item_columns,
+    listed,
     total,
     united,
 )

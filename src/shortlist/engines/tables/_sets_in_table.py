@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from shortlist.databases.connections import reopened_if_lost
 from shortlist.draws import Draws, Ints
-from shortlist.engines.tables._arrays import listed
 from shortlist.engines.tables._expressions import (
     CODE,
     HOLDERS,
@@ -26,6 +25,7 @@ from shortlist.engines.tables._expressions import (
     Expression,
     Key,
     item_columns,
+    listed,
     total,
     united,
 )
