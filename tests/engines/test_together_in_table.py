@@ -145,7 +145,7 @@ def test_a_join_that_takes_each_pair_in_both_orders_is_caught(monkeypatch):
         turned = rows.mutate(i0=rows["i1"], i1=rows["i0"])
         both = rows.union(turned.select(rows.columns))
         items = NumberedItems(
-            both.group_by(["i0", "i1"]).agg(n=both.count()), ["i0", "i1"], held.scratch
+            lambda: both.group_by(["i0", "i1"]).agg(n=both.count()), ["i0", "i1"], held.scratch
         )
         return SetsInTable(replace(found, numbered=items, find_sets=lambda: (both,)), held.scratch)
 
