@@ -12,7 +12,7 @@ import shortlist as sl
 from helpers.budgets import created, plan_of
 from helpers.refusals import refusal
 from shortlist.budget._balance import Balance, more_questions
-from shortlist.budget._terms import BudgetTerms
+from shortlist.budget._budget_terms import BudgetTerms
 from shortlist.budget._units import Amount, BasicUnit, PureUnit, ZcdpUnit, unit_for
 from shortlist.privacy import ZCDP, Approximate, Gaussian
 from shortlist.privacy import Pure as PureCost

@@ -8,8 +8,8 @@ from decimal import ROUND_DOWN, Context
 from typing import TYPE_CHECKING
 
 from shortlist.budget._allowances import Allowance, Spell
+from shortlist.budget._budget_terms import BudgetTerms
 from shortlist.budget._entries import Entry
-from shortlist.budget._terms import BudgetTerms
 from shortlist.budget._units import Amount, BasicUnit, Unit, ZcdpUnit, sum_of
 from shortlist.errors import InputError, Words, in_quotes
 from shortlist.privacy import ZCDP

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from shortlist.errors import InputError, in_quotes, shown
 
 if TYPE_CHECKING:
+    from shortlist.budget._budget_terms import BudgetTerms
     from shortlist.budget._entries import Entry
-    from shortlist.budget._terms import BudgetTerms
 
 
 def require_same(old: BudgetTerms, new: BudgetTerms) -> None:

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from shortlist.budget._budget_terms import BudgetTerms
 from shortlist.budget._entries import GARBLED, Entry, digest
-from shortlist.budget._terms import BudgetTerms
 from shortlist.databases.postgres_database import DatabaseWords, PostgresDatabase
 from shortlist.databases.sqlite_file import Execute, FileWords, SqliteFile
 from shortlist.errors import InputError, Words, in_quotes, nearest

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.budget._balance import Balance
+from shortlist.budget._budget_terms import BudgetTerms, Predecessor
 from shortlist.budget._continuing import (
     closed_for,
     refuse_closed,
@@ -48,7 +49,6 @@ from shortlist.budget._ledger_tables import (
 from shortlist.budget._printing import as_csv, budget_table, entries_as_json
 from shortlist.budget._questions_ahead import QuestionsAhead, questions_ahead
 from shortlist.budget._shares import fitted
-from shortlist.budget._terms import BudgetTerms, Predecessor
 from shortlist.budget._units import Amount
 from shortlist.budget.series_account import SeriesAccount
 from shortlist.databases.postgres import address_of

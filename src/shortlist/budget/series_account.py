@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shortlist.budget._balance import Balance
+from shortlist.budget._budget_terms import BudgetTerms
 from shortlist.budget._continuing import refuse_closed
 from shortlist.budget._entries import (
     Entry,
@@ -19,7 +20,6 @@ from shortlist.budget._entries import (
     signature,
 )
 from shortlist.budget._ledger_tables import LedgerDatabase, LedgerTables
-from shortlist.budget._terms import BudgetTerms
 from shortlist.budget._units import Amount
 from shortlist.databases.postgres_database import LostConnectionError, PostgresDatabase
 from shortlist.errors import PYTHON, Face, InputError, in_quotes

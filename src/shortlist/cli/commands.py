@@ -14,7 +14,7 @@ import shortlist
 from shortlist.cli._budgets import budget
 from shortlist.cli._options import Commands
 from shortlist.cli._progress_line import showing_progress
-from shortlist.cli._questions import QUESTIONS
+from shortlist.cli._question_commands import QUESTIONS
 from shortlist.cli._series import series
 from shortlist.cli._typer_commands import add_to, examples, group_of_commands, with_options
 from shortlist.cli._values import Form

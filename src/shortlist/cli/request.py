@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import shortlist
 from shortlist.cli._options import OPTIONS, Commands
-from shortlist.cli._questions import QUESTIONS, RUN_OF_SERIES, TableQuestion
+from shortlist.cli._question_commands import QUESTIONS, RUN_OF_SERIES, TableQuestion
 from shortlist.cli._shell import SHELL
 from shortlist.cli._values import Form
 from shortlist.errors import InputError, Words, named, reference
