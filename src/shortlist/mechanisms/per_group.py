@@ -181,7 +181,7 @@ class PerGroup(Mechanism):
         return (*super().idle, *ignored[self.group_items])
 
     @cached_property
-    def _either(self) -> _Either | None:
+    def _either(self) -> _OwnOrShared | None:
         """What is chosen from, where nobody knows whose items are."""
         if self.group_items is not GroupItems.UNKNOWN:
             return None
@@ -191,7 +191,7 @@ class PerGroup(Mechanism):
             for kind in (GroupItems.OWN, GroupItems.SHARED)
         )
         choice = KindChoice(self.kind_epsilon, self.max_groups_per_user)
-        return _Either(choice, own, shared)
+        return _OwnOrShared(choice, own, shared)
 
     @cached_property
     def _own(self) -> OwnItems | None:
@@ -407,7 +407,7 @@ class PerGroup(Mechanism):
         return math.sqrt(1 / (2 * self._in_gaussians))
 
 
-class _Either(NamedTuple):
+class _OwnOrShared(NamedTuple):
     """A private choice of whose items are taken to be, and what follows it.
 
     Attributes:
