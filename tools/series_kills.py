@@ -6,23 +6,27 @@ A process of its own, which forks before Polars is loaded. It prints what was fo
 from __future__ import annotations
 
 import json
+import operator
 import os
 import random
-import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint  # noqa: F401 - all but Polars is loaded before a fork
+import narwhals  # noqa: F401
 import numba  # noqa: F401
 import numpy as np
 import scipy.special  # noqa: F401
 
 import shortlist as sl
+import shortlist.series.weekly_series
+import shortlist.table.reading
 from ledgers import forked
 from shortlist.bits import SeededBits
 from shortlist.databases import postgres_database, sqlite_file
@@ -32,9 +36,9 @@ from shortlist.series._stored_state import Held, StoredSeries
 __all__ = ["COLUMNS", "Twin", "held_in", "same_states", "week"]
 
 COLUMNS = {"user": "user", "item": "title"}
-_TERMS = {"epsilon": 1.0, "delta": 1e-4, "max_items_per_user": 4, **COLUMNS}
-# About so many statements of SQL a run takes, those of the ledger included.
-_STEPS, _STEPS_OF_POSTGRESQL = 32, 44
+_TERMS = {"epsilon": 1.0, "delta": 5e-5, "max_items_per_user": 4, **COLUMNS}
+_PROLONGED = 2  # times
+_TABLES = "shortlist_series", "shortlist_runs", "shortlist_cells"
 
 
 class Twin(SeededBits):
@@ -64,65 +68,160 @@ def same_states(one: Held | None, other: Held | None) -> bool:
     if one is None or other is None:
         return one is other
     same = one.users.equals(other.users) and one.items.equals(other.items)
-    same &= one.forgotten.accounts == other.forgotten.accounts
+    kept = (sorted(held.forgotten.accounts.values()) for held in (one, other))
+    same &= operator.eq(*kept)
     pairs = ((vars(one.state)[name], vars(other.state)[name]) for name in vars(one.state))
     return same and all(np.array_equal(a, b) for a, b in pairs)
 
 
-def kills(folder: Path, times: int, seed: int, url: str | None = None) -> dict[str, int]:
-    """Kill each run of a series once, in its course, and then ask for it again.
+class Place(NamedTuple):
+    """Where a series and its ledger are: files of a folder, or databases.
 
-    Two of three are killed at a step, in turns at each; the others at any moment. With a URL, the
-    state is in that database, and its twin's is in a file.
+    Attributes:
+        series: The path of its state, or the URL.
+        budget: The path of the ledger, or the URL.
     """
-    most = _STEPS if url is None else _STEPS_OF_POSTGRESQL
-    rng, steps = random.Random(seed), [1 + n * most // times for n in range(times)]
-    ours, twin = folder / "ours", folder / "twin"
-    ours.mkdir()
-    twin.mkdir()
-    if url is not None:
-        (ours / "url").write_text(url)
-    _told(_created, ours, times)
-    found = {"kills": 0, "delivered": 0, "answered twice": 0}
-    for run in range(1, times + 1):
-        step = steps[run - 1] if run % 3 else None
-        first = _killed(ours, run, step, rng.uniform(0, 0.2))
-        found["kills"] += first is None
-        second = _told(_asked, ours, run)
-        found["delivered"] += second is not None
+
+    series: str
+    budget: str
+
+    @classmethod
+    def new(cls, folder: Path, series: str = "", budget: str = "") -> Place:
+        """With a new ledger, in a folder that is made; but databases where there are URLs."""
+        folder.mkdir()
+        place = cls(series or str(folder / "series"), budget or str(folder / "budget"))
+        terms = {"epsilon": 10.0, "delta": 1e-2, "protects": "user", "dataset": "plays"}
+        sl.Budget.create(place.budget, **terms)  # type: ignore[arg-type]
+        return place
+
+    @property
+    def steps(self) -> int:
+        """About so many statements of SQL a run takes, those of the ledger included."""
+        return 44 if "://" in self.series else 32
+
+    def opened(self) -> sl.Series:
+        """The series."""
+        return sl.Series(self.series, budget=self.budget)
+
+    def copied(self) -> Any:
+        """All that the state is, to be put back."""
+        if "://" not in self.series:
+            return Path(self.series).read_bytes()
+        with state_place(self.series).reading() as execute:
+            return {table: execute(f"SELECT * FROM {table}") for table in _TABLES}  # noqa: S608 - ours
+
+    def put_back(self, copy: Any) -> None:
+        """Replace the state by a copy of it."""
+        if "://" not in self.series:
+            Path(self.series).write_bytes(copy)
+            return
+        with state_place(self.series).writing() as execute:
+            for table, rows in copy.items():
+                execute(f"DELETE FROM {table}")  # noqa: S608 - ours
+                for row in rows:
+                    marks = ", ".join(f"${place}" for place in range(1, len(row) + 1))
+                    execute(f"INSERT INTO {table} VALUES ({marks})", *row)  # noqa: S608 - ours
+
+    def lose(self) -> None:
+        """Remove the state."""
+        if "://" not in self.series:
+            Path(self.series).unlink()
+            return
+        with state_place(self.series).writing() as execute:
+            execute(f"DROP TABLE {', '.join(_TABLES)}")
+
+
+# --- killed
+
+
+def kills(folder: Path, times: int, seed: int, *urls: str) -> dict[str, int]:
+    """Kill all that writes a state in its course, and then do it again.
+
+    Each run is killed once: two of three at a step, in turns at each; the others at any moment.
+    Erasing somebody is killed at a step. What comes rarely is killed at each of its
+    steps, or where few runs are asked for at some of them. With
+    URLs the state and the ledger are in these databases; those of the twin are in files.
+    """
+    rng, ours = random.Random(seed), Place.new(folder / "ours", *urls)
+    killed = dict.fromkeys(("next", "forget", "create", "prolong", "close"), 0)
+    found = {"delivered": 0, "answered twice": 0}
+    for name, number in _history(times):
+        do, steps = partial(_done, ours, name, number), _steps(name, number, times, ours.steps)
+        for step in steps:
+            first = _killed(do, step, rng.uniform(0, 0.2))
+            killed[name] += first is None
+            if first is not None:
+                break
+        second = _told(do)
         found["answered twice"] += first not in (None, second)
-    return found | _told(_compared, ours, twin, times)
+        found["delivered"] += name == "next" and second is not None
+    several = {"kills": sum(killed.values()), **{f"of {n}": k for n, k in killed.items()}}
+    return several | found | _told(_compared, ours, folder, times)
 
 
-def _series_of(place: Path) -> str:
-    """Where the state is."""
-    url = place / "url"
-    return url.read_text() if url.exists() else str(place / "series")
+def _steps(name: str, number: int, times: int, of_run: int) -> Iterable[int | None]:
+    """At which to kill something, until it is done; None is at any moment."""
+    if name == "next":
+        return [1 + (number - 1) * of_run // times if number % 3 else None]
+    return [1 + number % 25] if name == "forget" else count(1, 1 + 60 // times)
 
 
-def _created(place: Path, periods: int) -> None:
-    budget = sl.Budget.create(
-        place / "budget", epsilon=10.0, delta=1e-2, protects="user", dataset="plays"
-    )
-    sl.Series.create(_series_of(place), periods=periods, budget=budget, **_TERMS)  # type: ignore[arg-type]
+def _history(times: int) -> Iterator[tuple[str, int]]:
+    """What is done in the life of a series of so many runs, a third of them added later.
+
+    With each goes a number: of the run, of the user, or how many runs there shall be.
+    """
+    parts = min(_PROLONGED, times // 3)
+    more = times // 3 // parts
+    first = times - parts * more
+    yield "create", first
+    for run in range(1, times + 1):
+        yield "next", run
+        if run % 4 == 0:
+            yield "forget", run
+        if run * parts // first > (run - 1) * parts // first and run <= first:
+            yield "prolong", first + more * (run * parts // first)
+    yield "close", times
 
 
-def _asked(place: Path, run: int) -> str:
-    """What a run answers."""
-    release = sl.Series(_series_of(place)).next(week(run), as_of=str(run), random=Twin(run))
-    return json.dumps([release.items, list(release.scores or [])])
+def _done(place: Place, name: str, number: int) -> str:
+    """Do it, unless it was done; what a run answers."""
+    if name == "create":
+        return _created(place, number)
+    series = sl.Series(place.series, budget=place.budget)
+    if name == "next":
+        release = series.next(week(number), as_of=str(number), random=Twin(number))
+        return json.dumps([release.items, list(release.scores or [])])
+    if name == "forget":
+        series.forget(number)
+    if name == "prolong" and series.terms.runs < number:
+        series.prolong(number - series.terms.runs)
+    if name == "close" and " closed" not in str(series):
+        series.close()
+    return name
 
 
-def _killed(place: Path, run: int, step: int | None, seconds: float) -> str | None:
-    """What a run has answered whose process is killed, by itself at a step, or at a moment."""
+def _created(place: Place, periods: int) -> str:
+    """A series; one that was charged is not charged again."""
+    if state_place(place.series).exists():
+        return "create"
+    if sl.Budget(place.budget).for_series().charges():
+        sl.Series.recover(place.series, budget=place.budget)
+    else:
+        sl.Series.create(place.series, periods=periods, budget=place.budget, **_TERMS)  # type: ignore[arg-type]
+    return "create"
 
-    def asked() -> str:
+
+def _killed(action: Callable[[], Any], step: int | None, seconds: float) -> Any:
+    """What a process has told that is killed, by itself at a step, or at a moment; or None."""
+
+    def begun() -> Any:
         if step is not None:
             _end_at(step)
         os.write(1, b"!")
-        return _asked(place, run)
+        return action()
 
-    pipe, child = forked(asked)
+    pipe, child = forked(begun)
     told = os.read(pipe, 1)
     if step is None:
         time.sleep(seconds)
@@ -155,62 +254,83 @@ def _end_at(step: int) -> None:
         module._executing = partial(counting, real)  # type: ignore[assignment]  # noqa: SLF001
 
 
-def _compared(ours: Path, twin: Path, periods: int) -> dict[str, int]:
-    """What is in the files in the end, beside those of a series that nobody killed."""
-    _created(twin, periods)
-    for run in range(1, periods + 1):
-        _asked(twin, run)
-    budget, (series, other) = (
-        sl.Budget(ours / "budget"),
-        map(sl.Series, map(_series_of, (ours, twin))),
-    )
-    lists, unlike = series.releases, other.releases
+def _compared(ours: Place, folder: Path, times: int) -> dict[str, int]:
+    """What is there in the end, beside what is of a series that nobody killed."""
+    twin = Place.new(folder / "twin")
+    for name, number in _history(times):
+        _done(twin, name, number)
+    lists, unlike = ours.opened().releases, twin.opened().releases
     same = [(a.items, a.scores) == (b.items, b.scores) for a, b in zip(lists, unlike, strict=False)]
+    spent, other = (sl.Budget(place.budget).standing().spent for place in (ours, twin))
     return {
         "runs": len(lists),
         "unlike the twin": len(unlike) - sum(same),
-        "accounts unlike": int(not same_states(*(held_in(_series_of(p)) for p in (ours, twin)))),
-        "charges": len(budget.to_csv().splitlines()) - 1,
-        "faults of the ledger": len(budget.verify()),
+        "accounts unlike": int(not same_states(held_in(ours.series), held_in(twin.series))),
+        "spent unlike": int(spent != other),
+        "faults of the ledger": len(sl.Budget(ours.budget).verify()),
     }
 
 
-def restores(folder: Path, times: int, seed: int) -> dict[str, int]:
-    """Put an older copy in the place of a series, as often, and go on by it."""
-    return _told(_restored, folder, times, seed)  # type: ignore[no-any-return]
+# --- restored
 
 
-def _restored(place: Path, times: int, seed: int) -> dict[str, int]:
-    rng, older = random.Random(seed), place / "older"
-    found = dict.fromkeys(("restored", "refused", "recovered", "answered", "lost an item"), 0)
-    _created(place, times + 1)
-    file, named = place / "series", set(_asked(place, 1))
-    shutil.copy(file, older)
-    for run in range(2, times + 2):
-        newest = file.read_bytes()
-        if run > 2 and rng.random() < 0.8:
-            shutil.copy(older, file)
-            found["restored"] += 1
-            found["refused"] += _is_refused(place, run)
-            if rng.random() < 0.2:
-                file.unlink()
-            if rng.random() < 0.7:
-                sl.Series.recover(file, budget=place / "budget")
-                found["recovered"] += 1
-            else:
-                file.write_bytes(newest)
-        if rng.random() < 0.5:
-            shutil.copy(file, older)
-        _asked(place, run)
-        before, named = named, set(sl.Series(file).releases[-1])
+def restores(folder: Path, times: int, seed: int, *urls: str) -> dict[str, int]:
+    """Put an older copy in the place of a series, as often, and go on.
+
+    Either the newest is put back, or the series is recovered, from the older one or without any,
+    and every other time after the same was killed at a step.
+    """
+    rng, place = random.Random(seed), Place.new(folder / "ours", *urls)
+    counted = "refused", "recovered", "killed", "answered", "accounts unlike", "lost an item"
+    found = {"restored": times, **dict.fromkeys(counted, 0)}
+    _told(_created, place, times + 2)
+    older = place.copied()
+    named: set[object] = set()
+    for run in range(1, times + 3):
+        answered = set(json.loads(_told(_done, place, "next", run))[0])
         found["answered"] += 1
-        found["lost an item"] += run > 2 and not before <= named
-    return found | {"faults of the ledger": len(sl.Budget(place / "budget").verify())}
+        found["lost an item"] += not named <= answered
+        if run in (1, times + 2):
+            continue
+        named, newest = answered, place.copied()
+        place.put_back(older)
+        found["refused"] += _told(_is_refused, place, run + 1)
+        if rng.random() < 0.3:
+            place.put_back(newest)
+        else:
+            found["killed"] += _recovered(place, rng)
+            found["recovered"] += 1
+            found["accounts unlike"] += not _told(_has_accrued, place, run)
+        if rng.random() < 0.5:
+            older = place.copied()
+    return found | {"faults of the ledger": len(sl.Budget(place.budget).verify())}
 
 
-def _is_refused(place: Path, run: int) -> bool:
+def _recovered(place: Place, rng: random.Random) -> bool:
+    """Recover it, from what is there or from the ledger alone; whether that was killed before."""
+
+    def recover() -> str:
+        sl.Series.recover(place.series, budget=place.budget)
+        return "done"
+
+    if rng.random() < 0.3:
+        place.lose()
+    killed = rng.random() < 0.6 and _killed(recover, rng.randint(1, 2 * place.steps), 0) is None
+    _told(recover)
+    return killed
+
+
+def _has_accrued(place: Place, run: int) -> bool:
+    """Whether everybody, also who is to come, has used up what had accrued by a run, exactly."""
+    held = held_in(place.series)
+    assert held is not None  # noqa: S101
+    accrued = place.opened().terms.accrued(run)
+    return held.users.is_empty() and held.state.used_by_others == accrued
+
+
+def _is_refused(place: Place, run: int) -> bool:
     try:
-        _asked(place, run)
+        _done(place, "next", run)
     except sl.InputError as error:
         return "older copy" in str(error)
     return False
@@ -228,10 +348,10 @@ def _told(action: Callable[..., Any], *given: object) -> Any:
 
 
 def main() -> None:
-    """Play a role: kills, with FOLDER TIMES SEED and a URL or none; or restores, without one."""
-    role, folder, times, seed, *url = sys.argv[1:]
+    """Play a role: kills or restores, with FOLDER TIMES SEED, and URLs of databases or none."""
+    role, folder, times, seed, *urls = sys.argv[1:]
     played: Callable[..., Any] = {"kills": kills, "restores": restores}[role]
-    print(json.dumps(played(Path(folder), int(times), int(seed), *url)))
+    print(json.dumps(played(Path(folder), int(times), int(seed), *urls)))
 
 
 if __name__ == "__main__":

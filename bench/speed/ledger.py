@@ -21,7 +21,7 @@ from bench.common.timing import in_turns
 from tools import postgres
 from tools.ledgers import TOTAL, TinyCounts, plan_of
 
-__all__ = ["measure"]
+__all__ = ["measure", "places"]
 
 KILLS, CROWD, CHARGES = 300, (8, 8, 50), 300
 AIMS = {"SQLite": 5.0, "PostgreSQL": 10.0}  # milliseconds a charge
@@ -37,7 +37,7 @@ def measure(scale: float = 1.0) -> None:
     kills, charges = max(3, int(KILLS * scale)), max(10, int(CHARGES * scale))
     crowd = (*CROWD[:2], max(5, int(CROWD[2] * scale)))
     killed, crowded, lines = [], [], []
-    for name, new in _places():
+    for name, new in places():
         lines += _timed(name, new("times"), charges)
         killed.append({"place": name, **_killed(new("kills"), kills)})
         crowded.append({"place": name, **_crowded(new("crowd"), crowd)})
@@ -66,7 +66,7 @@ Exactly 200 should be accepted.""",
 ]
 
 
-def _places() -> Iterator[tuple[str, Callable[[str], str]]]:
+def places() -> Iterator[tuple[str, Callable[[str], str]]]:
     """The kinds of places, and how to get a new one by its name."""
     with tempfile.TemporaryDirectory(prefix="shortlist-bench-") as folder:
         yield "SQLite", lambda name: f"{folder}/{name}.budget"

@@ -65,7 +65,26 @@ def stopping_at(monkeypatch, step):
         yield seen
 
 
+def assert_held(found, times):
+    """Whether a series whose processes were killed is as one of which none was."""
+    killed = {name: found.pop(name) for name in [*found] if name.startswith("of ")}
+    assert found.pop("kills") == sum(killed.values())
+    assert killed["of next"] >= times // 2
+    assert min(killed.values()) > 0
+    wrong = "answered twice", "unlike the twin", "accounts unlike", "spent unlike"
+    right = {"delivered": times, "runs": times, "faults of the ledger": 0}
+    assert found == right | dict.fromkeys(wrong, 0)
+
+
+def assert_restored(found, times):
+    """Whether each older copy was refused, and what went on by it has forgotten what it must."""
+    assert 0 < found.pop("killed") <= found.pop("recovered")
+    wrong = "accounts unlike", "lost an item", "faults of the ledger"
+    right = {"restored": times, "refused": times, "answered": times + 2}
+    assert found == right | dict.fromkeys(wrong, 0)
+
+
 __all__ = [
-    "COLUMNS", "TERMS", "Stopped", "Twin", "Weekly", "held_in", "same_states", "stopping_at",
-    "week", "weekly",
+    "COLUMNS", "TERMS", "Stopped", "Twin", "Weekly", "assert_held", "assert_restored", "held_in",
+    "same_states", "stopping_at", "week", "weekly",
 ]  # fmt: skip
