@@ -152,3 +152,80 @@ def test_a_series_is_closed(run, complaint, folder, file):
     assert "It was closed after 1 run, and rho = " in " ".join(out.split())
     said = complaint(*following(folder, file, 48))
     assert "came back to the budget. Give the --as-of of one of its lists" in said
+
+
+SETTINGS = """
+file = "plays.parquet"
+user = "user"
+item = "title"
+k = 1
+title = "Most played"
+budget = "of-questions.budget"
+epsilon = 1
+delta = 1e-6
+max-items-per-user = 7
+
+[series]
+series = "plays.series"
+budget = "plays.budget"
+periods = 4
+epsilon = 1.5
+delta = 4e-6
+"""
+
+
+@pytest.fixture
+def in_folder(folder, file, monkeypatch):
+    """Where there are settings too, and a table, but no series."""
+    monkeypatch.chdir(folder)
+    (folder / "plays.series").unlink()
+    shutil.copy(file, "plays.parquet")
+    Path("shortlist.toml").write_text(SETTINGS)
+    return folder
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_what_stays_the_same_need_not_be_typed(run):
+    said = "settings: series, periods, user, item, epsilon, delta, budget: from shortlist.toml\n"
+    status, out, err = run("series", "create")
+    assert (status, err) == (0, said)
+    assert "epsilon=1.5, delta=4e-06" in out
+    assert "at most 100 items count" in " ".join(out.split())
+    status, out, err = run("series", "next", "--as-of", "2026-W47")
+    assert (status, err) == (0, "settings: series, file, k, title, budget: from shortlist.toml\n")
+    assert out.startswith("Most played\nseries: 1 item of plays, as of 2026-W47")
+    status, out, err = run("series", "show")
+    assert (status, err) == (0, "settings: series, budget: from shortlist.toml\n")
+    assert "1 made, 3 left" in out
+
+
+def test_what_is_typed_comes_before_them(run, in_folder):
+    _, out, err = run("series", "create", "--share", "1/4", "--dry-run", "--periods", "9")
+    assert err == "settings: series, user, item, budget: from shortlist.toml\n"
+    assert "A series of 9 runs" in out
+    (in_folder / "other.toml").write_text("[series]\nperiods = 3\n")
+    _, out, err = run(*create(in_folder, "new", "--dry-run", "--config", "other.toml"))
+    assert (err, "4 runs" in out) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("no-noise = true", "[series]: no-noise is not a setting here"),
+        ("charge = 1", "[series]: charge is not a setting here"),
+        ('periods = "4"', "periods must be a whole number, not '4'"),
+        ('as-of = "2026"', "as-of is for the command line alone"),
+    ],
+)
+def test_a_wrong_setting_is_refused(complaint, in_folder, line, said):
+    Path("shortlist.toml").write_text(f"[series]\n{line}\n")
+    assert said in complaint("series", "show", in_folder / "plays.series")
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_what_one_answer_may_cost_says_nothing_of_a_series(run, complaint):
+    Path("shortlist.toml").write_text(SETTINGS.split("[series]", maxsplit=1)[0])
+    lacks = ["series", "create", "new", "--periods", "4"]
+    assert "Missing option '--budget'" in complaint(*lacks)
+    status, _, err = run(*lacks, "--budget", "plays.budget")
+    assert (status, "one of --epsilon and --share is needed" in err) == (2, True)

@@ -73,6 +73,8 @@ class Commands(Flag):
     KNOWN_BUDGET = SHOW | PLAN | EXPORT | VERIFY
     KNOWN_SERIES = SERIES_NEXT | SERIES_SHOW | SERIES_FORGET | SERIES_CLOSE | SERIES_PROLONG
     SERIES = SERIES_CREATE | KNOWN_SERIES | SERIES_RECOVER
+    SERIES_IN_FILE = SERIES_CREATE | SERIES_NEXT | SERIES_SHOW
+    IN_FILE = QUESTIONS | SERIES_IN_FILE
     NONE = 0
 
     @classmethod
@@ -213,7 +215,7 @@ _SIZES = "Your promise, if everybody knows the number, such as from the study's 
 # fmt: off
 OPTIONS: tuple[CommandOption, ...] = (
     # Which series, and which table
-    CommandOption("series", PATH, typed="SERIES", required=C.SERIES, help={
+    CommandOption("series", PATH, settable=True, typed="SERIES", required=C.SERIES, help={
         C.SERIES_CREATE: "A file that does not exist yet, or postgresql://… of a database without "
             "a budget. Back it up separately from the budget.",
         C.KNOWN_SERIES: "The file of a series, or postgresql://…",
@@ -569,9 +571,12 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("config", TEXT, metavar="FILE", eager=True, help={
         C.QUESTIONS: "Take what is not typed from this file. By default from shortlist.toml, of "
             "this folder or the nearest one above it.",
+        C.SERIES_IN_FILE: "Take what is not typed from this file; how much may be spent, only "
+            "from its section [series]. By default from shortlist.toml, of this folder or the "
+            "nearest one above it.",
     }),
     CommandOption("no_config", FLAG, eager=True, help={
-        C.QUESTIONS: "Take nothing from any file.",
+        C.IN_FILE: "Take nothing from any file.",
     }),
     CommandOption("separator", SEPARATOR, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.LISTS | C.COMPARE: "The character between fields of CSV and text files, such as "
@@ -738,40 +743,41 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.VERIFY: "The hash that this command printed before: it must still be there.",
     }),
     # Series
-    CommandOption("periods", WHOLE, required=C.SERIES_CREATE | C.SERIES_PROLONG, help={
+    CommandOption("periods", WHOLE, settable=True,
+        required=C.SERIES_CREATE | C.SERIES_PROLONG, help={
         C.SERIES_PROLONG: "How many more lists there may be.",
         C.SERIES_CREATE: "How many lists there may be, such as 52 for one in each week of a year.",
     }),
-    CommandOption("kind", KIND_OF_SERIES, default=ListsOf.SO_FAR, help={
+    CommandOption("kind", KIND_OF_SERIES, settable=True, default=ListsOf.SO_FAR, help={
         C.SERIES_CREATE: "What each list holds: so-far (the default), all items named by then; or "
             "period, items of its own period, for which you give only that period's rows.",
     }),
-    CommandOption("user", TEXT, metavar="COLUMN", required=C.SERIES_CREATE, help={
+    CommandOption("user", TEXT, settable=True, metavar="COLUMN", required=C.SERIES_CREATE, help={
         C.SERIES_CREATE: "The users, who are protected.",
     }),
-    CommandOption("item", TEXT, metavar="COLUMN", required=C.SERIES_CREATE,
+    CommandOption("item", TEXT, settable=True, metavar="COLUMN", required=C.SERIES_CREATE,
         repeats=C.SERIES_CREATE, help={
         C.SERIES_CREATE: "The items. Repeat it if several columns make up an item.",
     }),
-    CommandOption("epsilon", NUMBER, PRIVACY, help={
+    CommandOption("epsilon", NUMBER, PRIVACY, settable=True, help={
         C.SERIES_CREATE: f"Of all lists together: {SCALE}. This or --share is required.",
     }),
-    CommandOption("delta", NUMBER, PRIVACY, default=0.0, help={
+    CommandOption("delta", NUMBER, PRIVACY, settable=True, help={
         C.SERIES_CREATE: f"Of all lists together. {_DELTA}",
     }),
-    CommandOption("share", PART, PRIVACY, help={
+    CommandOption("share", PART, PRIVACY, settable=True, help={
         C.SERIES_CREATE: "In place of --epsilon and --delta: the part of the budget that all lists "
             "together may take, such as 1/2.",
     }),
-    CommandOption("max_items_per_user", WHOLE, PRIVACY, default=100, help={
+    CommandOption("max_items_per_user", WHOLE, PRIVACY, settable=True, default=100, help={
         C.SERIES_CREATE: "At most N items of each user count before they are named, in all runs "
             "together; with --kind period, in each run. Choose N without looking at the data.",
     }),
-    CommandOption("users", WHOLE, PRIVACY, help={
+    CommandOption("users", WHOLE, PRIVACY, settable=True, help={
         C.SERIES_CREATE: "About how many users there are, if everybody may know that: a --delta "
             "above 1 / N is warned of.",
     }),
-    CommandOption("budget", PATH, PRIVACY, metavar="BUDGET",
+    CommandOption("budget", PATH, PRIVACY, settable=True, metavar="BUDGET",
         required=C.SERIES_CREATE | C.SERIES_RECOVER, help={
         C.SERIES_CREATE: "The budget that pays at once for all lists, and keeps them: a file made "
             "by shortlist budget create, or postgresql://…",
@@ -785,7 +791,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.SERIES_RECOVER: "Which charge of the budget has paid for this series. Needed only if it "
             "has paid for several, and there is no older file.",
     }),
-    CommandOption("who", TEXT, PRIVACY, help={
+    CommandOption("who", TEXT, PRIVACY, settable=True, help={
         C.SERIES_CREATE | C.SERIES_NEXT | C.SERIES_RECOVER | C.SERIES_CLOSE | C.SERIES_PROLONG:
             "Who asks, for the budget. By default, you as the system knows you.",
     }),

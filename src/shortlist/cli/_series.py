@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import typer
@@ -10,6 +12,7 @@ import shortlist
 from shortlist.cli._budgets import print_shown
 from shortlist.cli._options import Commands
 from shortlist.cli._progress_line import showing_progress
+from shortlist.cli._settings_file import Settings
 from shortlist.cli._shell import SHELL
 from shortlist.cli._typer_commands import add_to, examples, group_of_commands
 from shortlist.cli._values import ListsOf
@@ -39,7 +42,24 @@ def _series(context: typer.Context) -> None:
         raise typer.Exit(2)
 
 
+def _with_settings(run: Callable[..., int]) -> Callable[..., int]:
+    """A command that takes what was not typed from shortlist.toml, and says so."""
+
+    @wraps(run)
+    def configured(*, config: Settings | None, no_config: bool, **given: Any) -> int:  # noqa: ARG001 - it was heeded
+        from shortlist.release.readable import harmless
+
+        if config is not None:
+            given, used = config.beside(given)
+            if said := used.described():
+                typer.echo(f"settings: {harmless(said)}", err=True)
+        return run(**given)
+
+    return configured
+
+
 @add_to(series, Commands.SERIES_CREATE, examples(_CREATE))
+@_with_settings
 def _create(
     *, series: str, item: list[str], kind: ListsOf, dry_run: bool, who: str | None, **given: Any
 ) -> int:
@@ -51,6 +71,7 @@ def _create(
     """
     from shortlist.cli.publishing import print_explained, warnings_of_ours
 
+    given["delta"] = given["delta"] or 0.0
     terms = {"item": item, "kind": shortlist.SeriesKind(kind.value), **given}
     with warnings_of_ours() as warned:
         if dry_run:
@@ -61,11 +82,14 @@ def _create(
         warn(warning)
     if not dry_run:
         return print_shown(made.show())
-    print_explained(f"A series of {given['periods']} runs.", explained)
+    from shortlist.mechanisms.mechanism import counted
+
+    print_explained(f"A series of {counted(given['periods'], 'run')}.", explained)
     return 0
 
 
 @add_to(series, Commands.SERIES_NEXT, examples(_NEXT))
+@_with_settings
 def _next(*, series: str, budget: str | None, who: str | None, **given: Any) -> int:
     """Make the next list, best first: all items named so far, or those of the period.
 
@@ -104,6 +128,7 @@ def _next(*, series: str, budget: str | None, who: str | None, **given: Any) -> 
 
 
 @add_to(series, Commands.SERIES_SHOW, examples("shortlist series show plays.series"))
+@_with_settings
 def _show(*, series: str, budget: str | None, as_of: str | None, earlier: str | None) -> int:
     """How many lists were made and are left, what each has named, and the promise.
 
@@ -132,8 +157,8 @@ def _recover(*, series: str, budget: str, **given: Any) -> int:
     """Go on when the newest file of a series is lost. It costs nothing more.
 
     The budget knows all lists, but not who holds what. So everybody counts as
-    having used up what had accrued, and items that were not yet named start from
-    nothing.
+        having used up what had accrued, and items that were not yet named start from
+    nothing. Use it after a loss alone, and not because of what a list shows.
     """
     return print_shown(shortlist.Series.recover(series, budget=budget, **given).show())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,15 @@ from shortlist.errors import InputError, nearest, shown, written
 from shortlist.runtime.processes import others_can_write
 
 _NAME = "shortlist.toml"
+_SERIES = "series"  # what the part of the file about these is called
+# What the settings that all commands share cannot say of a series: it is of all its lists together.
+_OF_ONE_ANSWER = {"budget", "epsilon", "delta", "share", "max-items-per-user"}
+_PRICES = ("share",), ("epsilon", "delta")
+
+
+def is_given(value: object) -> bool:
+    """Whether an option with this value was given."""
+    return value is not None and value is not False and value != []
 
 
 @dataclass(frozen=True)
@@ -40,10 +49,17 @@ class Settings:
             and getattr(self.context.get_parameter_source(option.name), "name", "") == "DEFAULT_MAP"
         ]
 
-    def without(self, names: Container[str]) -> Settings:
-        """All but these, which something typed has displaced."""
-        kept = {name: value for name, value in self.values.items() if name not in names}
-        return replace(self, values=kept)
+    def beside(self, given: Mapping[str, object]) -> tuple[dict[str, Any], Settings]:
+        """What is given and the settings of it, but for what something typed has displaced.
+
+        That is what says in one way how much may be spent, where the other was typed.
+        """
+        names = {option.name for option in self.used}
+        typed = {name for name, value in given.items() if is_given(value)} - names
+        ways = zip(_PRICES, reversed(_PRICES), strict=True)
+        out = {name for one, other in ways if typed & set(one) for name in names & set(other)}
+        kept = {name: value for name, value in self.values.items() if name not in out}
+        return {**given, **dict.fromkeys(out)}, replace(self, values=kept)
 
     def described(self) -> str:
         """Which come from the file, or nothing."""
@@ -55,7 +71,7 @@ def configured(context: typer.Context, given: str | None) -> Any:
     """Take the settings of a file for this command, where nothing was typed; they, or None.
 
     Args:
-        context: Of a question's command.
+        context: Of the command.
         given: The file; None for the nearest shortlist.toml, if there is any.
 
     Raises:
@@ -87,15 +103,19 @@ def unconfigured(context: typer.Context, given: bool) -> bool:  # noqa: FBT001 -
 
 
 def _settings_for(command: Commands, whole: dict[str, Any], name: str) -> dict[str, Any]:
-    """What the file sets for a question: for all, and for this one alone."""
-    questions = {question.typed: question for question in Commands.QUESTIONS}
-    for typed, question in questions.items():
-        _check(whole.get(typed, {}), _settable(question), f"{name}, [{typed}]")
-    shared = {key: value for key, value in whole.items() if key not in questions}
-    _check(shared, _settable(Commands.QUESTIONS), name, questions)
-    own: dict[str, Any] = whole.get(command.typed, {})
+    """What the file sets for a command: for all, and for this one alone."""
+    parts = {question.typed: question for question in Commands.QUESTIONS}
+    parts[_SERIES] = Commands.SERIES_IN_FILE
+    for typed, commands in parts.items():
+        _check(whole.get(typed, {}), _settable(commands), f"{name}, [{typed}]")
+    shared = {key: value for key, value in whole.items() if key not in parts}
+    _check(shared, _settable(Commands.QUESTIONS), name, parts)
+    of_series = command in Commands.SERIES
+    if of_series:
+        shared = {key: value for key, value in shared.items() if key not in _OF_ONE_ANSWER}
+    own: dict[str, Any] = whole.get(_SERIES if of_series else command.typed, {})
     known = _settable(command)
-    return {key: value for key, value in shared.items() if key in known} | own
+    return {key: value for key, value in (shared | own).items() if key in known}
 
 
 def budget_of_file() -> tuple[str, str | None, str]:
@@ -111,7 +131,8 @@ def budget_of_file() -> tuple[str, str | None, str]:
 
 
 def _command(context: typer.Context) -> Commands:
-    return Commands.called(str(context.info_name))
+    of_series = context.parent is not None and context.parent.info_name == _SERIES
+    return Commands.called(f"{_SERIES}-" * of_series + str(context.info_name))
 
 
 def _settable(commands: Commands) -> dict[str, CommandOption]:
@@ -164,7 +185,7 @@ def _check(
 
 
 def _check_type(value: object, option: CommandOption, where: str) -> None:
-    several = bool(option.repeats & Commands.QUESTIONS)
+    several = bool(option.repeats & Commands.IN_FILE)
     values = value if several and isinstance(value, list) else [value]
     for one in values:
         # To Python true is a whole number, too.

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 import shortlist
 from shortlist.cli._options import OPTIONS, Commands
 from shortlist.cli._question_commands import QUESTIONS, RUN_OF_SERIES, TableQuestion
+from shortlist.cli._settings_file import Settings, is_given
 from shortlist.cli._shell import SHELL
 from shortlist.cli._values import Form
 from shortlist.errors import InputError, Words, named, reference
 
 if TYPE_CHECKING:
-    from shortlist.cli._settings_file import Settings
     from shortlist.draws.random_bits import Bits
     from shortlist.mechanisms import Mechanism
     from shortlist.plan import Plan, Reuse
@@ -49,9 +49,7 @@ class Request:
         unset = {option.name: False if option.is_flag else None for option in OPTIONS}
         given = unset | values
         if settings is not None:
-            displaced = _displaced(given, settings)
-            given |= dict.fromkeys(displaced)
-            settings = settings.without(displaced)
+            given, settings = settings.beside(given)
         return cls(QUESTIONS[command], SimpleNamespace(**given), settings)
 
     def kind(
@@ -108,7 +106,7 @@ class Request:
 
     def _require_fitting(self) -> None:
         """Refuse what goes with an option that is not given, or not with one that is."""
-        given = {option.name for option in OPTIONS if _is_given(getattr(self.given, option.name))}
+        given = {option.name for option in OPTIONS if is_given(getattr(self.given, option.name))}
         for option in OPTIONS:
             if option.name not in given or not option.help_of(self.of.command):
                 continue
@@ -341,17 +339,6 @@ def request_for_series(columns: Sequence[str], given: dict[str, Any]) -> Request
     return Request(RUN_OF_SERIES, SimpleNamespace(**(unset | given | known)))
 
 
-_PRICES = ("share",), ("epsilon", "delta")
-
-
-def _displaced(given: dict[str, Any], settings: Settings) -> set[str]:
-    """What of the settings says in one way how much may be spent, where the other was typed."""
-    configured = {option.name for option in settings.used}
-    typed = {name for name, value in given.items() if _is_given(value)} - configured
-    ways = zip(_PRICES, reversed(_PRICES), strict=True)
-    return {name for one, other in ways if typed & set(one) for name in configured & set(other)}
-
-
 def one_form(form: Form | None, *, as_json: bool) -> Form:
     """How something is printed: a table, unless another form is asked for."""
     if as_json and form not in (None, Form.JSON):
@@ -360,7 +347,3 @@ def one_form(form: Form | None, *, as_json: bool) -> Form:
             given={"form": Words("{form}", form=form)},
         )
     return Form.JSON if as_json else form or Form.TABLE
-
-
-def _is_given(value: object) -> bool:
-    return value is not None and value is not False and value != []
