@@ -208,6 +208,17 @@ def require_size_error(name: str, value: int) -> int:
     return int(value)
 
 
+def require_sizes(cases: object, controls: object, size_error: object) -> None:
+    """Require that both numbers of users are stated, and how far they may be off; or nothing."""
+    missing = [value is None for value in (cases, controls, size_error)]
+    if any(missing) and not all(missing):
+        raise InputError(
+            "{cases}, {controls} and {size_error} go together",
+            "give all three; or none, and cases and controls are counted with noise",
+            given={"size_error": size_error},
+        )
+
+
 def require_part(name: str, value: object) -> Fraction:
     """Require a part of a whole, exactly: a fraction above 0 and up to 1, or a text of one.
 

@@ -312,7 +312,7 @@ class Plan:
         if self.about.together is not None:
             raise InputError(
                 "an invented table does not tell what users hold together",
-                "use metrics.compare on a table that may be looked at",
+                "explain() says how many users it takes",
             )
         return expected(
             self.question,

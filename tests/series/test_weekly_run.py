@@ -250,19 +250,22 @@ def test_estimates_are_least_squares_of_all_runs_by_what_boosts_were_worth():
     state = State(3, np.array([5, 2]), sums, np.array([2, 1]))
     boosts = np.sqrt([boosts_of(terms, state, run) / 2**20 for run in range(3)]).T
     assert boosts[1, 1] ** 2 == terms.boost_when_named / 2**20 != boosts[0, 1] ** 2
-    worth, y = [1.0] * 3, sums / 2**20
+    worth, y = [[1.0] * 3] * 2, sums / 2**20
 
     def fitted(item):
-        factors = [w * b for w, b in zip(worth, boosts[item], strict=True)]
+        factors = [w * b for w, b in zip(worth[item], boosts[item], strict=True)]
         squares = sum(f * f for f in factors)
         return sum(f * v for f, v in zip(factors, y[item], strict=True)) / squares, squares
 
     for _ in range(2):
         values = [fitted(item)[0] for item in range(2)]
         worth = [
-            (sum(boosts[i, run] * values[i] * y[i, run] for i in range(2)) + terms.sigma**2)
-            / (sum((boosts[i, run] * values[i]) ** 2 for i in range(2)) + terms.sigma**2)
-            for run in range(3)
+            [
+                (boosts[i, run] * values[i] * y[i, run] + terms.sigma**2)
+                / ((boosts[i, run] * values[i]) ** 2 + terms.sigma**2)
+                for run in range(3)
+            ]
+            for i in (1, 0)  # of each item, by the other
         ]
     told = estimates(terms, state)
     assert told.values == pytest.approx([fitted(item)[0] for item in range(2)])
@@ -270,10 +273,27 @@ def test_estimates_are_least_squares_of_all_runs_by_what_boosts_were_worth():
     assert told.items.tolist() == [5, 2]
 
 
+def test_estimates_of_few_items_are_as_certain_as_they_say():
+    """Of one item alone: nothing is fitted to its noise.
+
+    Were it, the estimate would be above by more than the standard deviation that is told.
+    """
+    terms, rng = SeriesTerms(epsilon=1.0, delta=1e-5, periods=40), np.random.default_rng(1)
+    off = []
+    for _ in range(200):
+        sums = np.rint(2**20 * rng.normal(3.0, terms.sigma, (1, 40))).astype(np.int64)
+        state = State(40, np.array([0]), sums, np.array([40]))
+        squares = [boosts_of(terms, state, run)[0] / 2**20 for run in range(40)]
+        told, boosts = estimates(terms, state), np.sqrt(squares)
+        off.append((told.values[0] - 3.0 * boosts.sum() / (boosts**2).sum()) / told.sds[0])
+    assert abs(np.mean(off)) < 4 / math.sqrt(200)
+    assert 0.8 < np.std(off) < 1.2
+
+
 def test_no_run_beyond_the_last():
     terms = SeriesTerms(epsilon=1.0, delta=1e-5, periods=1)
     done = whole_series(terms, [({0},)], ExactDraws(SeededBits(1)))[-1]
-    with pytest.raises(InputError, match="all 1 runs were made"):
+    with pytest.raises(InputError, match="no run of this series is left"):
         Week(terms, done, *columns([{0}]), ExactDraws(SeededBits(1)))
 
 

@@ -158,7 +158,7 @@ def test_what_is_shown_is_of_what_left(plays):
 def test_no_run_beyond_the_last():
     with weekly(periods=1) as plays:
         plays.answered(1)
-        refusal(lambda: plays.answered(2), "all 1 runs of this series were made", "create another")
+        refusal(lambda: plays.answered(2), "the one run of this series was made", "create another")
         assert plays.answered(1).given_before is not None
 
 

@@ -10,6 +10,7 @@ from shortlist.charts import NamedCurve, curves, require_altair
 from shortlist.draws import ExactDraws
 from shortlist.draws.random_bits import SeededBits
 from shortlist.errors import InputError
+from shortlist.evidence import PairsOfItems
 from shortlist.mechanisms.finding import Detection
 from shortlist.mechanisms.mechanism import Mechanism, counted
 from shortlist.questions import Domain, Question, UserCounts
@@ -81,10 +82,15 @@ def _no_chance(mechanism: Mechanism) -> InputError:
     why = "whether an item is named hangs on the counts of the others"
     if not mechanism.names_private_items:
         why = "everybody knows the items, and any of them may be named"
+    other = (
+        "explain() says how many users it takes"
+        if issubclass(mechanism.evidence, PairsOfItems)
+        else "use expect(), which plays it on an invented table, or metrics.compare on a table "
+        "that may be looked at"
+    )
     return InputError(
         "{kind} has no such chances: {why}",
-        "use expect(), which plays it on an invented table, or metrics.compare on a table that may "
-        "be looked at",
+        other,
         kind=type(mechanism),
         why=why,
     )

@@ -43,6 +43,7 @@ from shortlist.parameters import (
     Side,
     SizeError,
     Whole,
+    require_sizes,
 )
 from shortlist.privacy import Cost, Gaussian, Pure, round_down, round_up
 from shortlist.privacy.accountant import BoundedRange, Composition, GaussianStage, Stage
@@ -158,7 +159,12 @@ class Association(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_sizes()
+        require_sizes(self.cases, self.controls, self.size_error)
+        for name in ("cases", "controls"):
+            if (getattr(self, name) or 0) >= _MOST_USERS:
+                raise InputError(
+                    "must be below {most}", given={name: getattr(self, name)}, most=_MOST_USERS
+                )
         if self.k > self.n_items:
             raise InputError(
                 "there are only {n_items} items", given={"k": self.k}, n_items=self.n_items
@@ -167,20 +173,6 @@ class Association(Mechanism):
             raise InputError(
                 "so small that all would be noise", "give more", given={"epsilon": self.epsilon}
             )
-
-    def _require_sizes(self) -> None:
-        given = self.cases, self.controls, self.size_error
-        if any(x is None for x in given) != all(x is None for x in given):
-            raise InputError(
-                "{cases}, {controls} and {size_error} go together",
-                "give all three, or none",
-                given={"size_error": self.size_error},
-            )
-        for name in ("cases", "controls"):
-            if (getattr(self, name) or 0) >= _MOST_USERS:
-                raise InputError(
-                    "must be below {most}", given={name: getattr(self, name)}, most=_MOST_USERS
-                )
 
     @property
     def _sizes_are_stated(self) -> bool:

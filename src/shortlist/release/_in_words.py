@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import Direction, ShareOfUsers
 from shortlist.questions import (
     OF_SERIES,
@@ -41,7 +42,7 @@ from shortlist.release._promises import (
 )
 from shortlist.release.json_values import AnyMechanism, described_mechanism, floor_of, json_value
 from shortlist.release.noisy_scores import REACHED, STATED
-from shortlist.release.readable import harmless, intact
+from shortlist.release.readable import harmless, intact, number
 from shortlist.release.release import NONE_CHARGED, GivenBefore
 from shortlist.release.sheet import advice, parameters, ranks_are_apart
 
@@ -436,7 +437,8 @@ def _order(release: Release) -> Iterator[str]:
 
 def _drawn(release: Release) -> Iterator[Section]:
     needed = _people_to_be_named(release.mechanism)
-    lines = [line for line in _explained(release.mechanism) if line not in needed]
+    made = _MADE_IN_RUNS.get(release.question, _explained)
+    lines = [line for line in made(release.mechanism) if line not in needed]
     if release.about.amount is not None:
         lines.insert(0, "A count here is the sum of an item, where one cap counts as one person.")
     if release.cap is not None:
@@ -459,6 +461,54 @@ def _explained(mechanism: AnyMechanism) -> list[str]:
     left_out = found.unused if "selection" in parameters else []
     steps = [line for line in found.explain() if line not in left_out]
     return [*_of_scores(parameters), *steps]
+
+
+def _of_list_so_far(mechanism: AnyMechanism) -> list[str]:
+    """How a run of a series makes its list, a sentence each."""
+    of, bound, sigma, threshold = _of_run(mechanism)
+    spent = "in each run an equal part of that is added, and what is not spent is kept"
+    enough = f"in this run {threshold} for one run alone, and more by the root of their number"
+    return [
+        "In each run every user gives weights to the items that they hold.",
+        f"The squares of all weights of a user in all {of} add up to at most 1: {spent}.",
+        f"Of each user at most {bound} items count before they are named.",
+        "Items that are close to being named are given more weight, and named items little.",
+        f"{_noise_of_run(sigma)} any more.",
+        f"An item is named if its noisy sums of the last 1, 2, 4, … runs reach enough: {enough}.",
+        "Once named, it stays on the list.",
+        "The order is that of estimates from the noisy sums of all runs.",
+    ]
+
+
+def _of_list_of_period(mechanism: AnyMechanism) -> list[str]:
+    """The same where each list is of its own period."""
+    of, bound, sigma, threshold = _of_run(mechanism)
+    spent = "3/10 are there before the first run, the rest is added evenly, and a run takes half"
+    return [
+        "In each run every user gives the same weight to each item that they hold in its period.",
+        f"Of each user at most {bound} items count that no list has named before.",
+        f"The squares of all weights of a user in all {of} add up to at most 1: {spent}.",
+        f"{_noise_of_run(sigma)}.",
+        f"An item is named if its noisy sum is at least {threshold}.",
+        "One that was named before is shown if it is at least 3 standard deviations of the noise.",
+        "The order is that of the noisy sums.",
+    ]
+
+
+def _noise_of_run(sigma: str) -> str:
+    noise = f"normal noise of standard deviation {sigma} is added to the sum of an item's weights"
+    return f"In each run {noise}, also where nobody holds the item"
+
+
+_MADE_IN_RUNS = {ListSoFar.name: _of_list_so_far, ListOfPeriod.name: _of_list_of_period}
+
+
+def _of_run(mechanism: AnyMechanism) -> tuple[str, str, str, str]:
+    """The runs of a series, the items of a user that count, noise and threshold, in words."""
+    given = mechanism.parameters()
+    names = "max_items_per_user", "sigma", "threshold"
+    bound, sigma, threshold = (number(given.get(name, "?")) for name in names)
+    return counted(given.get("periods", 0), "run"), bound, sigma, threshold  # type: ignore[arg-type]  # loaded
 
 
 def _of_scores(parameters: Mapping[str, object]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shortlist.errors import PYTHON, Face, Words
 from shortlist.parameters import ShareOfUsers
-from shortlist.questions import OF_SERIES, BottomScores, ListOfPeriod, ListSoFar
+from shortlist.questions import OF_SERIES, BottomScores, Discoveries, ListOfPeriod, ListSoFar
 from shortlist.release._associations import notes_of
 from shortlist.release._columns import (
     SCORE,
@@ -46,7 +46,7 @@ _ORDERS = {  # of what is in an order, but has no scores that people are shown, 
     "hitting-set": "as picked: each item for the users whom none before it reached",
 }
 _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of several
-    "periods": ("a list of 1 run", "a list of a series of {:,} runs"),
+    "periods": ("a list of a series of 1 run", "a list of a series of {:,} runs"),
     "k": ("1 item asked for", "{:,} items asked for"),
     "max_items_per_user": (
         "of each user 1 {kind} counts",
@@ -73,7 +73,7 @@ _IN_WORDS = {  # what people ask for, by the names of parameters: of one, and of
 }
 _OF_A_LABEL = {  # likewise, where it is asked which items go with a label
     "k": ("1 item looked at", "{:,} items looked at"),
-    "n_items": ("of 1 in the list", "of {:,} in the list"),
+    "n_items": ("of 1 public item", "of {:,} public items"),
     "cases": ("1 case, as was stated", "{:,} cases, as was stated"),
     "controls": ("1 control", "{:,} controls"),
     "size_error": ("each off by at most 1", "each off by at most {:,}"),
@@ -162,6 +162,8 @@ def _headlines(release: Release) -> list[str]:
 def _asked(release: Release) -> str:
     """What was asked and how many items came out."""
     items = f"{len(release):,} item{'s' * (len(release) != 1)}"
+    if release.question == Discoveries.name:
+        return f"{len(release):,} discover{'y' if len(release) == 1 else 'ies'}"
     if not release.by:
         return f"{release.question}: {items}"
     groups = len(list(release.groups()))

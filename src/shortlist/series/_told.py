@@ -7,6 +7,7 @@ from itertools import accumulate
 from operator import or_
 from typing import TYPE_CHECKING
 
+from shortlist.mechanisms.mechanism import counted
 from shortlist.release.readable import harmless, intact
 from shortlist.release.sheet import Sheet, notes
 from shortlist.series.series_plan import needed
@@ -32,7 +33,7 @@ def sheet_of_series(
     named = [set(release) for release in releases]
     earlier: list[set[object]] = list(accumulate(named, or_, initial=set()))
     return Sheet(
-        f"A series of {periods} runs: {made} made, {left}",
+        f"A series of {counted(periods, 'run')}: {made} made, {left}",
         columns=("run", "as of", "items named", "new"),
         numeric=(True, False, True, True),
         rows=tuple(

@@ -121,7 +121,7 @@ class RunOfSeries(ABC):
 
     def __post_init__(self) -> None:
         if self.state.runs >= self.terms.runs:
-            raise InputError("all {n} runs were made", n=self.terms.runs)
+            raise InputError("no run of this series is left")
 
     @property
     def run(self) -> int:
@@ -316,8 +316,8 @@ def estimates(terms: SeriesTerms, state: State) -> Estimates:
     """By least squares, of all runs: also of those in which nobody had counted the item yet.
 
     A sum that began when the item was first counted would tell when that was. Where users move
-    weight to other items, a boost is worth less: what it was worth in each run is estimated from
-    all named items together.
+    weight to other items, a boost is worth less: what it was worth to an item in each run is
+    estimated from all other named items together.
     """
     named = np.flatnonzero(state.named_in)
     of_named = replace(
@@ -343,9 +343,18 @@ def _fitted(sums: Floats, weights: Floats) -> Floats:
 
 
 def _worth(terms: SeriesTerms, boosts: Floats, values: Floats, sums: Floats) -> Floats:
-    """What boosts were worth, run by run: near what they are where the sums tell little."""
+    """What boosts were worth, run by run: near what they are where the sums tell little.
+
+    To each item by the others alone: where few are named, its own noise would choose the runs that
+    speak for it, and its estimate would be off by up to twice the standard deviation.
+    """
     expected, noise = boosts * values, terms.sigma**2
-    products, squares = (expected * sums).sum(axis=1), (expected**2).sum(axis=1)
-    factors = np.maximum((products + noise) / (squares + noise), _LEAST_WORTH)
-    worth: Floats = boosts * factors[:, None]
+    products, squares = _of_others(expected * sums), _of_others(expected**2)
+    worth: Floats = boosts * np.maximum((products + noise) / (squares + noise), _LEAST_WORTH)
     return worth
+
+
+def _of_others(each: Floats) -> Floats:
+    """Of each run the sum over all items but one, for each item."""
+    others: Floats = each.sum(axis=1, keepdims=True) - each
+    return others

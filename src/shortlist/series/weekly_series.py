@@ -22,6 +22,7 @@ from shortlist.databases.sqlite_file import Execute
 from shortlist.draws import ExactDraws
 from shortlist.draws.random_bits import Bits
 from shortlist.errors import InputError
+from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import SeriesKind, require_count
 from shortlist.plan import bits_of, priced
 from shortlist.planning import warn_of_weakness
@@ -237,7 +238,10 @@ class Series(StaysHere):
         The ledger has kept all answers, so it is known which items were named, but not who holds
         what. So everybody counts as having used up what had accrued by the last run, and items that
         were not yet named start from nothing. From an older file, the noisy weights of the items
-        that it had named are kept. If the file is the newest one, nothing changes.
+                that it had named are kept. If the file is the newest one, nothing changes.
+
+        Use it after a loss alone. Whoever goes back to an older file because of what a list shows
+        adds a little to the stated delta: `docs/proofs/series.md` says how much.
 
         Args:
             url_or_path: Where an older state of the series is, such as a backup; or where there is
@@ -268,7 +272,7 @@ class Series(StaysHere):
     def __repr__(self) -> str:
         terms = self.terms
         epsilon, delta = terms.promised
-        return f"<Series of {terms.runs} runs: epsilon={epsilon!r}, delta={delta!r}>"
+        return f"<Series of {counted(terms.runs, 'run')}: epsilon={epsilon!r}, delta={delta!r}>"
 
     @property
     def terms(self) -> SeriesPromise:
@@ -615,10 +619,11 @@ def _private(random: object) -> Bits:
 def _require_another(terms: SeriesPromise, before: Sequence[StoredRun]) -> None:
     if len(before) >= terms.runs:
         raise InputError(
-            "all {n} runs of this series were made",
+            "{all} of this series {were} made",
             "give the {as_of} of one of them to have its list again; for more, either "
             "{sl.Series.prolong} or create another series, which its budget pays for",
-            n=terms.runs,
+            all="the one run" if terms.runs == 1 else f"all {terms.runs} runs",
+            were="was" if terms.runs == 1 else "were",
         )
 
 

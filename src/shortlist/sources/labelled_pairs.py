@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 from shortlist.engines.labelled_rows import LabelledRows
 from shortlist.engines.tables.which_engine import is_in_engine, is_url
 from shortlist.errors import InputError, Words
-from shortlist.parameters import Side, require_count, require_size_error
+from shortlist.parameters import Side, require_count, require_size_error, require_sizes
 from shortlist.plan import Chargeable
 from shortlist.planning import Bounds
 from shortlist.questions import Discoveries
@@ -161,13 +161,9 @@ def _open_labels(
 
 def _sizes(cases: int | None, controls: int | None, size_error: int | None) -> Bounds:
     """How many users of either label are stated, and how far that may be off; or nothing."""
-    if cases is None and controls is None and size_error is None:
-        return {}
+    require_sizes(cases, controls, size_error)
     if cases is None or controls is None or size_error is None:
-        raise InputError(
-            "{cases}, {controls} and {size_error} go together",
-            "give all three; or none, and cases and controls are counted with noise",
-        )
+        return {}
     return {
         "cases": require_count("cases", cases),
         "controls": require_count("controls", controls),
