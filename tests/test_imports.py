@@ -93,7 +93,7 @@ ALLOWED = {
         "privacy", "runtime", "questions", "strength",
     },
     "expectations": {
-        "charts", "draws", "engines", "errors", "mechanisms", "parameters", "questions",
+        "charts", "draws", "engines", "errors", "evidence", "mechanisms", "parameters", "questions",
         "table",
     },
     "planning": {
