@@ -157,7 +157,7 @@ def _recover(*, series: str, budget: str, **given: Any) -> int:
     """Go on when the newest file of a series is lost. It costs nothing more.
 
     The budget knows all lists, but not who holds what. So everybody counts as
-        having used up what had accrued, and items that were not yet named start from
+    having used up what had accrued, and items that were not yet named start from
     nothing. Use it after a loss alone, and not because of what a list shows.
     """
     return print_shown(shortlist.Series.recover(series, budget=budget, **given).show())

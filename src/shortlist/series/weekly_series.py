@@ -238,7 +238,7 @@ class Series(StaysHere):
         The ledger has kept all answers, so it is known which items were named, but not who holds
         what. So everybody counts as having used up what had accrued by the last run, and items that
         were not yet named start from nothing. From an older file, the noisy weights of the items
-                that it had named are kept. If the file is the newest one, nothing changes.
+        that it had named are kept. If the file is the newest one, nothing changes.
 
         Use it after a loss alone. Whoever goes back to an older file because of what a list shows
         adds a little to the stated delta: `docs/proofs/series.md` says how much.
