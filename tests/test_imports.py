@@ -123,8 +123,11 @@ ALLOWED = {
     "audit.stand_ins": {"draws"},
     "audit.visible_answers": {"audit.stand_ins", "draws", "mechanisms"},
     "audit.findings": set(),
-    "audit.audited_parameters": {"mechanisms", "parameters"},
-    "audit.universes": {"draws", "errors", "evidence", "mechanisms", "parameters"},
+    "audit.audited_parameters": {"audit.universes", "draws", "mechanisms", "parameters", "series"},
+    "audit.universes": {
+        "audit.visible_answers", "draws", "errors", "evidence", "mechanisms", "parameters",
+        "privacy", "series",
+    },
     "audit.exact": {
         "algorithms", "audit.audited_parameters", "audit.findings", "audit.stand_ins",
         "audit.universes", "audit.visible_answers", "draws", "errors", "evidence", "mechanisms",
@@ -135,7 +138,7 @@ ALLOWED = {
     },
     "audit.samples": {
         "audit.findings", "audit.stand_ins", "audit.universes", "audit.visible_answers",
-        "draws", "mechanisms", "release", "sources", "stores",
+        "draws", "mechanisms", "release", "series", "sources", "stores",
     },
 }  # fmt: skip
 FACES = {"", "__init__", "__main__", "audit", "audit.running", "cli"}

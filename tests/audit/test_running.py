@@ -37,6 +37,7 @@ def test_every_claim_of_every_mechanism_holds():
     assert named == kinds | {
         *("NoisyCounts", "NoisyClippedCounts", "NoisyReach", "NoisyOthers"),
         *("ChosenCap", "EachGroup", "OfScores"),
+        *("WeeklyGaussian", "PeriodGaussian"),
     }
 
 

@@ -1,4 +1,4 @@
-"""With which parameters each mechanism is audited."""
+"""With which parameters each mechanism is audited, and each kind of series."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from shortlist.audit.universes import PeriodGaussian, SeriesClass, WeeklyGaussian, WholeSeries
+from shortlist.audit.universes.of_histories import GivenGrid
+from shortlist.draws import RoundingGrid
 from shortlist.mechanisms import (
     Accounting,
     AdaptiveGaussian,
@@ -50,6 +53,7 @@ from shortlist.mechanisms.wrappers import (
     OfScores,
 )
 from shortlist.parameters import Direction, GroupItems, ShareOfUsers, Side
+from shortlist.series.kinds import KINDS
 
 Kind = type[Mechanism] | partial[Mechanism]
 """A mechanism's class, some of its parameters given."""
@@ -400,3 +404,64 @@ def _numbers(
             name: _GRID[name][(i, j, (i + j) % 3, (i + 2 * j) % 3)[n]]
             for n, name in enumerate(names)
         }
+
+
+_SERIES: dict[SeriesClass, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
+    WeeklyGaussian: (
+        [
+            {"delta": 0.002, "grid": (4, 14, 20)},
+            {"periods": 1, "delta": 0.1, "grid": (36, 52, 16)},
+            {"delta": 0.002, "grid": (4, 7, 21), "max_items_per_user": 1, "loses_state": True},
+            {"n_items": 2, "copies": ()},
+        ],
+        [
+            {"delta": 0.002, "grid": (3, 7, 21), "copies": (1, 4, 30)},
+            {"periods": 3, "delta": 0.02, "grid": (2, 5, 21)},
+            {
+                "periods": 3,
+                "delta": 0.02,
+                "grid": (0, 1, 23),
+                "max_items_per_user": 1,
+                "copies": (80,),
+                "loses_state": True,
+            },
+        ],
+    ),
+    PeriodGaussian: (
+        [
+            {"delta": 0.002, "grid": (4, 14, 20)},
+            {"periods": 1, "grid": (36, 52, 16), "max_items_per_user": 1},
+            {"delta": 0.002, "grid": (36, 38, 18), "copies": ()},
+            {"periods": 1, "max_items_per_user": 1, "n_items": 2, "copies": (4,)},
+            {"periods": 3, "delta": 0.02, "grid": (2, 4, 21), "loses_state": True},
+        ],
+        [
+            {"delta": 0.002, "grid": (3, 7, 21), "copies": (1, 4, 30)},
+            {"n_items": 2, "copies": (1,)},
+            {"periods": 4, "delta": 0.02, "grid": (2, 4, 21), "copies": (10,)},
+        ],
+    ),
+}
+"""Of each kind of series, in the quick audit, and beside that in the whole one.
+
+Grids are given from where to where, and by how many binary places of a weight's unit. They are so
+placed that each mistake that is known shows on one of them.
+"""
+
+
+def settings_of_series(kind: SeriesClass, *, quick: bool = False) -> Iterator[WholeSeries]:
+    """Series of a few runs, on grids of few steps, so that all branches can be enumerated."""
+    few, more = _SERIES[kind]
+    of_kind = KINDS[kind.kind]
+    for option in few if quick else few + more:
+        given: dict[str, Any] = {
+            "periods": 2,
+            "delta": 0.1,
+            "grid": (1, 2, 21),
+            "max_items_per_user": 2,
+        } | option
+        beside = {n: given.pop(n) for n in ("n_items", "copies", "loses_state") if n in given}
+        first, last, places = given.pop("grid")
+        grid = GivenGrid(RoundingGrid(2**places, first, last))
+        terms = of_kind.terms(epsilon=1.0, grid=grid, **given)
+        yield kind(terms=terms, **beside)

@@ -1,19 +1,30 @@
-"""The audit of some mechanisms, or of all, on as many processes as are given."""
+"""The audit of some mechanisms or series, or of all, on as many processes as are given."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from inspect import isabstract
 from multiprocessing import get_context
 from typing import Any, cast
 
-from shortlist.audit.audited_parameters import Kind, real_settings, settings_of
+from shortlist.audit.audited_parameters import (
+    Kind,
+    real_settings,
+    settings_of,
+    settings_of_series,
+)
 from shortlist.audit.findings import Audit, Finding
-from shortlist.audit.universes import Look
+from shortlist.audit.universes import (
+    Look,
+    PeriodGaussian,
+    SeriesClass,
+    WeeklyGaussian,
+    WholeSeries,
+)
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.mechanisms.registry import every_mechanism, kebab, mechanism_named
@@ -31,7 +42,7 @@ __all__ = ["Kind", "run"]
 
 _WORTH_IT = 4  # settings for each process
 _DELTA = 0.02  # what a larger one allows hides a loss, and what a smaller one allows is rarely seen
-Asked = Kind | Mechanism | str | None
+Asked = Kind | Mechanism | WholeSeries | str | None
 Job = Callable[[], list[Finding]]
 _FEW = partial(settings_of, quick=True)
 _BESIDE: dict[Look, Callable[[Mechanism], bool]] = {
@@ -51,6 +62,7 @@ _WRAPPERS: dict[str, type[Mechanism]] = {
         OfScores,
     )
 }
+_SERIES: dict[str, SeriesClass] = {kebab(kind): kind for kind in (WeeklyGaussian, PeriodGaussian)}
 
 
 def run(
@@ -60,11 +72,12 @@ def run(
     statistical: bool = False,
     processes: int = 1,
 ) -> Audit:
-    """Check what mechanisms claim, by their code's exact output laws, or by samples.
+    """Check what mechanisms and series claim, by their code's exact output laws, or by samples.
 
     Args:
         mechanism: A class, a `functools.partial` of one with its options, an instance, or a name as
-            the command takes it; None for all.
+            the command takes it, also of a series: "weekly-gaussian" or "period-gaussian". None for
+            all.
         quick: Few parameters and small universes, or few samples. Without it, these and more.
         statistical: By samples instead of exact laws.
         processes: How many. More than one are started afresh, so a script that asks for them does
@@ -81,7 +94,11 @@ def run(
     >>> audit.holds
     True
     """
-    jobs = (_by_samples if statistical else _exactly)(mechanism, quick=quick)
+    series = list(_series(mechanism, quick=quick))
+    jobs: list[Job] = []
+    if mechanism is None or not series:
+        jobs += (_by_samples if statistical else _exactly)(mechanism, quick=quick)
+    jobs += (_series_by_samples if statistical else _series_exactly)(series, quick=quick)
     workers = min(processes, len(jobs) // _WORTH_IT)
     if workers <= 1:
         found = list(map(_done, jobs))
@@ -109,6 +126,29 @@ def _exactly(mechanism: Asked, *, quick: bool) -> list[Job]:
             partial(audit_exactly, instance, quick=True, at=at) for instance in filter(takes, few)
         ]
     return jobs + [partial(audit_by_transcript, instance, quick=quick) for instance in real]
+
+
+def _series(asked: Asked, *, quick: bool) -> Iterator[WholeSeries]:
+    if isinstance(asked, WholeSeries):
+        yield asked
+        return
+    for name, kind in _SERIES.items():
+        if asked is None or asked in (name, kind):
+            yield from settings_of_series(kind, quick=quick)
+
+
+def _series_exactly(series: Sequence[WholeSeries], *, quick: bool) -> list[Job]:
+    from shortlist.audit.exact.neighbouring_pairs import audit_exactly
+
+    return [partial(audit_exactly, each, quick=quick) for each in series]
+
+
+def _series_by_samples(series: Sequence[WholeSeries], *, quick: bool) -> list[Job]:
+    """Of each kind, twelve runs of one: those of exact laws are of too few."""
+    from shortlist.audit.samples.whole_questions import audit_question, of_series, sampled_series
+
+    kinds = [kind for kind in _SERIES.values() if any(isinstance(each, kind) for each in series)]
+    return [partial(audit_question, of_series(sampled_series(k)), quick=quick) for k in kinds]
 
 
 def _by_samples(mechanism: Asked, *, quick: bool) -> list[Job]:

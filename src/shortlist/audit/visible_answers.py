@@ -81,13 +81,35 @@ class VisibleAnswer(NamedTuple):
         )
 
 
+class VisibleLists(NamedTuple):
+    """All that the runs of a series tell.
+
+    Attributes:
+        runs: Of each run the rows that it tells, in any order: an item and figures.
+        flaw: What is wrong, of which nothing else is then known; None, if nothing.
+    """
+
+    runs: tuple[frozenset[tuple[Any, ...]], ...]
+    flaw: str | None = None
+
+    def relabelled(self, order: Sequence[int]) -> VisibleLists:
+        """The same lists where item i is called order[i]."""
+        told = (frozenset((order[i], *more) for i, *more in rows) for rows in self.runs)
+        return self._replace(runs=tuple(told))
+
+
+Answer = VisibleAnswer | VisibleLists
+
+
 def answer_of(
-    select: Callable[[DrawsOfCells], Selection], draws: DrawsOfCells, n_items: int
-) -> VisibleAnswer:
+    select: Callable[[DrawsOfCells], Selection | VisibleLists], draws: DrawsOfCells, n_items: int
+) -> Answer:
     """The answer of a selection by draws whose values are cells, about so many items."""
 
-    def answer() -> VisibleAnswer:
+    def answer() -> Answer:
         selection = select(draws)
+        if isinstance(selection, VisibleLists):
+            return selection
         if flaw := flaw_of(selection, n_items):
             return flawed(flaw)
         positions, scores, ordered, sd, branch, shared, others, users, step, _, cap = selection
@@ -219,20 +241,13 @@ class _Stream:
         return getattr(self._through, name)
 
 
-def face_of(mechanism: Mechanism) -> Hashable:
-    """All that a mechanism says of itself: no answer may change it. What is cached is left out."""
+def face_of(mechanism: object) -> Hashable:
+    """All that it says of itself: no answer may change it. What is cached is left out."""
     return guarded(lambda: _face(mechanism), lambda flaw: flaw)
 
 
-def _face(mechanism: Mechanism) -> Hashable:
-    said = (
-        mechanism.parameters(),
-        mechanism.explain(),
-        mechanism.wants,
-        mechanism.assumes,
-        mechanism.adjacency,
-        mechanism.spent_delta,
-    )
+def _face(mechanism: object) -> Hashable:
+    said = _said(mechanism) if isinstance(mechanism, Mechanism) else ()
     cached = {
         name
         for kind in type(mechanism).__mro__
@@ -242,3 +257,14 @@ def _face(mechanism: Mechanism) -> Hashable:
     own = {name: value for name, value in vars(mechanism).items() if name not in cached}
     parts = [_face(part) for part in own.values() if isinstance(part, Mechanism)]
     return repr(mechanism), repr(said), repr(own), tuple(parts)
+
+
+def _said(mechanism: Mechanism) -> tuple[object, ...]:
+    return (
+        mechanism.parameters(),
+        mechanism.explain(),
+        mechanism.wants,
+        mechanism.assumes,
+        mechanism.adjacency,
+        mechanism.spent_delta,
+    )

@@ -652,7 +652,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "or markdown.",
     }),
     CommandOption("quick", FLAG, ANSWER, help={
-        C.AUDIT: "Few parameters and small inputs: a minute or two for all mechanisms.",
+        C.AUDIT: "Few parameters and small inputs: a minute or two for all.",
     }),
     CommandOption("statistical", FLAG, ANSWER, help={
         C.AUDIT: "Check samples of the code's output rather than its exact output laws.",
@@ -805,7 +805,7 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     # Other commands
     CommandOption("mechanism", MECHANISM, typed="MECHANISM", help={
-        C.AUDIT: "A mechanism, such as peeling. By default all.",
+        C.AUDIT: "A mechanism or a series, such as peeling or weekly-gaussian. By default all.",
     }),
     CommandOption("before", PATH, typed="LAST", required=C.DIFF, help={
         C.DIFF: "The earlier answer, saved as .json or .parquet.",

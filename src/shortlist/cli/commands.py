@@ -147,7 +147,7 @@ def _questions(name: str, several: list[int]) -> list[Question]:
 
 @add_to(app, Commands.AUDIT, examples("shortlist audit peeling --quick"))
 def _audit(*, mechanism: str | None, quick: bool, statistical: bool, as_json: bool) -> int:
-    """Check what the mechanisms claim, on all neighbours of small inputs.
+    """Check what mechanisms and series claim, on all neighbours of small inputs.
 
     The exit status is 1 if a claim is broken. None of your data is read.
     """

@@ -148,7 +148,7 @@ def every_mechanism() -> list[type[Mechanism]]:
     ]
 
 
-def kebab(kind: type[Mechanism]) -> str:
-    """The name of a mechanism of this package, as the command takes it."""
+def kebab(kind: type) -> str:
+    """The name of a mechanism of this package, or of a series, as the command takes it."""
     name = kind.__name__
     return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).removeprefix("-")

@@ -10,7 +10,7 @@ from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.parameters import SeriesKind
 from shortlist.privacy.guarantee import Guarantee
 from shortlist.release.json_values import LoadedMechanism
-from shortlist.series._kinds import KINDS, KindOfSeries
+from shortlist.series.kinds import KINDS, KindOfSeries
 from shortlist.series.terms import SeriesPromise
 from shortlist.sources.pairs import Pairs
 

@@ -36,7 +36,6 @@ from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import StaysHere, even_unmade, require_threads
 from shortlist.series._facts import SeriesFacts
 from shortlist.series._forgetting import after_forgetting
-from shortlist.series._kinds import KINDS
 from shortlist.series._list_so_far import first_of, listed
 from shortlist.series._noted_runs import (
     answered_runs,
@@ -52,6 +51,7 @@ from shortlist.series._state_places import state_place
 from shortlist.series._stepping import after_run, before_any_run
 from shortlist.series._stored_state import StoredRun, StoredSeries
 from shortlist.series._told import sheet_of_series
+from shortlist.series.kinds import KINDS
 from shortlist.series.series_plan import SeriesPlan, of_next
 from shortlist.series.terms import SeriesPromise
 from shortlist.sources.pairs import Pairs

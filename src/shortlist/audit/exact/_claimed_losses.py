@@ -23,9 +23,9 @@ from flint import arb
 from numpy.typing import NDArray
 
 from shortlist.audit.findings import Verdict
+from shortlist.audit.universes import Audited
 from shortlist.draws import Floats
 from shortlist.draws.reals import TINY
-from shortlist.mechanisms.mechanism import Mechanism
 from shortlist.privacy import Either, Pure
 
 Law = Mapping[Any, arb]
@@ -327,7 +327,7 @@ def _bisected(fits: Callable[[Floats], NDArray[np.bool_]], n: int) -> tuple[Floa
     return bad, good
 
 
-def claims_of(mechanism: Mechanism) -> list[Claim]:
+def claims_of(mechanism: Audited) -> list[Claim]:
     """The claims of a mechanism by its epsilon and delta, and by its cost."""
     cost, epsilon = mechanism.cost, mechanism.epsilon
     pure = mechanism.delta == 0 and isinstance(cost, Pure | Either)

@@ -14,29 +14,28 @@ from numpy.typing import NDArray
 
 from shortlist.audit.exact.enumerator import Enumerator, Forgotten, law_in_balls
 from shortlist.audit.stand_ins import Unknown, ValueInCell
-from shortlist.audit.universes import Data, Universe
+from shortlist.audit.universes import Audited, Data, Universe
 from shortlist.audit.visible_answers import (
+    Answer,
     DrawsOfCells,
-    VisibleAnswer,
     answer_of,
     face_of,
     flawed,
     listening,
 )
 from shortlist.errors import InputError
-from shortlist.mechanisms.mechanism import Mechanism
 
 _SAMPLED = 5  # data sets of each size on which items are exchanged
 _SIDE_BY_SIDE = 6  # items, at most, of which all that are side by side are exchanged
 _MOST_ORDERS, _MOST_LAWS = 2**16, 2**13  # that are kept, of data sets in other orders
 FEW_ITEMS = 4  # items, at most, that are looked at in all orders
 
-Law = dict[VisibleAnswer, arb]
+Law = dict[Answer, arb]
 Pair = tuple[Data, Data]
 
 
 def law_of(
-    mechanism: Mechanism,
+    mechanism: Audited,
     evidence: Any,
     edges: Sequence[float] = (),
     *,
@@ -57,7 +56,7 @@ def law_of(
     """
     n = len(evidence.counts) if n_items is None else n_items
 
-    def run(draws: DrawsOfCells) -> VisibleAnswer:
+    def run(draws: DrawsOfCells) -> Answer:
         if before is not None:
             answer_of(lambda given: mechanism.select(before, given), _OfCells(edges), n)
         return answer_of(lambda given: mechanism.select(evidence, given), draws, n)
@@ -138,7 +137,7 @@ class Memory:
             self._known[key] = self._anew(self._mechanism, data)
         return self._known[key]
 
-    def _anew(self, mechanism: Mechanism, data: Data, before: Data | None = None) -> Law:
+    def _anew(self, mechanism: Audited, data: Data, before: Data | None = None) -> Law:
         universe, held = self._universe, self._universe.held(data)
         evidence = universe.evidence_of(data)
         earlier = None if before is None else universe.evidence_of(before)

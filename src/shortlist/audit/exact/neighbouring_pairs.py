@@ -14,22 +14,21 @@ from shortlist.audit.exact._claimed_losses import Claim, DeltaClaim, Laws, claim
 from shortlist.audit.exact._laws_of_data_sets import FEW_ITEMS, Law, Memory, Pair, UnknownLaw
 from shortlist.audit.exact._real_lines import PRECISION
 from shortlist.audit.findings import Finding, Verdict, share_of, worst_of_each_claim
-from shortlist.audit.universes import Data, Look, Universe, universe_of
+from shortlist.audit.universes import Audited, Data, Look, Universe, universe_of
 from shortlist.draws import Floats
 from shortlist.draws.uniform import precision
-from shortlist.mechanisms.mechanism import Mechanism
 
 _EVERY = "all tables", "their neighbours"
 
 
 def audit_exactly(
-    mechanism: Mechanism,
+    mechanism: Audited,
     *,
     quick: bool = False,
     at: Look = Look.USUAL,
     families: Iterable[list[Data]] | None = None,
 ) -> list[Finding]:
-    """What was found of each claim of a mechanism with these parameters.
+    """What was found of each claim of a mechanism with these parameters, or of a series.
 
     Args:
         mechanism: With its parameters.

@@ -20,6 +20,14 @@ from shortlist.audit.universes.of_counts import (
     OfWeights,
     OfWins,
 )
+from shortlist.audit.universes.of_histories import (
+    Histories,
+    OfHistories,
+    PeriodGaussian,
+    SeriesClass,
+    WeeklyGaussian,
+    WholeSeries,
+)
 from shortlist.audit.universes.of_labels import OfLabels
 from shortlist.audit.universes.of_outcomes import OfOutcomes
 from shortlist.audit.universes.of_user_sets import (
@@ -32,7 +40,7 @@ from shortlist.audit.universes.of_user_sets import (
     OfPairs,
     OfSetsOfAmounts,
 )
-from shortlist.audit.universes.small_universe import Data, Universe
+from shortlist.audit.universes.small_universe import Audited, Data, Universe
 from shortlist.errors import InputError
 from shortlist.evidence import (
     AmountsAtCaps,
@@ -50,9 +58,18 @@ from shortlist.evidence import (
     WeightedHistogram,
     Wins,
 )
-from shortlist.mechanisms.mechanism import Mechanism
 
-__all__ = ["Data", "Look", "Universe", "universe_of"]
+__all__ = [
+    "Audited",
+    "Data",
+    "Look",
+    "PeriodGaussian",
+    "SeriesClass",
+    "Universe",
+    "WeeklyGaussian",
+    "WholeSeries",
+    "universe_of",
+]
 
 
 class Look(Enum):
@@ -83,6 +100,7 @@ _USUAL: dict[type, type[Universe]] = {
     AmountsAtCaps: OfAmountsAtCaps,
     Wins: OfWins,
     Outcomes: OfOutcomes,
+    Histories: OfHistories,
 }
 """By what a mechanism looks at."""
 
@@ -103,7 +121,7 @@ _UNIVERSES: dict[Look, dict[type, type[Universe]]] = {
 }
 
 
-def universe_of(mechanism: Mechanism, *, quick: bool = False, at: Look = Look.USUAL) -> Universe:
+def universe_of(mechanism: Audited, *, quick: bool = False, at: Look = Look.USUAL) -> Universe:
     """The small universes of the evidence that a mechanism looks at.
 
     Args:

@@ -43,6 +43,7 @@ class OfContributions(Universe):
     """
 
     evidence = Contributions
+    mechanism: Mechanism
     bounded_by_engine = False
     large_sizes: ClassVar[tuple[int, ...]] = (30, 1000)
     wide_sizes: ClassVar[dict[int, tuple[int, ...]]] = {5: ()}

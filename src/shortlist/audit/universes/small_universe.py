@@ -10,12 +10,15 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from shortlist.draws import Draws
 from shortlist.errors import InputError
-from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, Mechanism
+from shortlist.evidence import Wants
+from shortlist.mechanisms.mechanism import ADD_OR_REMOVE, AuditHints
+from shortlist.privacy import Cost
 
 _FEW = 3  # items to be named, at most, where all data sets of more than two are looked at
 _MANY = 4  # items: all of their data sets are more than enough
@@ -33,12 +36,50 @@ N_GROUPS = 2
 Data = tuple[Any, ...]
 
 
+class Audited(Protocol):
+    """A claim, and the code that is to keep it: a mechanism, or all runs of a series."""
+
+    @property
+    def evidence(self) -> type:
+        """What the code is shown."""
+
+    @property
+    def wants(self) -> Wants:
+        """What it asks an engine for."""
+
+    @property
+    def adjacency(self) -> str:
+        """Which data sets are neighbours."""
+
+    @property
+    def epsilon(self) -> float:
+        """What is promised, with `delta`."""
+
+    @property
+    def delta(self) -> float:
+        """What is promised, with `epsilon`."""
+
+    @property
+    def spent_delta(self) -> float:
+        """The delta that is told."""
+
+    @property
+    def cost(self) -> Cost:
+        """What is charged."""
+
+    def audit_hints(self) -> AuditHints:
+        """Where a mistake would show."""
+
+    def select(self, evidence: Any, draws: Draws) -> Any:
+        """Run the code: a `Selection`, or the lists of all runs."""
+
+
 class Universe(ABC):
     """Data sets of a few items.
 
     Attributes:
         evidence: The kind of evidence that they become.
-        mechanism: The one that looks at it.
+        mechanism: The one that looks at it, or the series.
         sizes: How many items there are, and up to which entry all data sets are looked at.
         large_sizes: How many users hold each of few items, in data sets of many users.
         wide_sizes: How many of more items lead, in data sets of as many items.
@@ -60,7 +101,7 @@ class Universe(ABC):
     step: ClassVar[int] = 1
     bounded_by_engine: ClassVar[bool] = True
 
-    def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
+    def __init__(self, mechanism: Audited, *, quick: bool = False) -> None:
         """For a mechanism.
 
         Args:
@@ -77,7 +118,8 @@ class Universe(ABC):
                 adjacency=mechanism.adjacency,
                 evidence=self.evidence,
             )
-        self.mechanism, self._hints, self._quick = mechanism, mechanism.audit_hints(), quick
+        self.mechanism: Audited = mechanism
+        self._hints, self._quick = mechanism.audit_hints(), quick
         self._bound = self._hints.user_bound
         self._most_groups = self._hints.most_groups or N_GROUPS
         self._sizes = self.quick_sizes if quick else self.sizes
@@ -180,7 +222,7 @@ class Universe(ABC):
         """The order of items in which one data set stands for all of its orders."""
         return sorted(range(len(data)), key=data.__getitem__, reverse=True)
 
-    def enumerable(self) -> Mechanism:
+    def enumerable(self) -> Audited:
         """The mechanism, or one of the same code with fewer branches."""
         return self._hints.coarse or self.mechanism
 

@@ -1,0 +1,133 @@
+"""Series as a subject of the audit: they hold, and mistakes in them are found with `--quick`."""
+
+import dataclasses
+from dataclasses import replace
+
+import pytest
+
+import shortlist as sl
+from helpers import periods, weeks
+from shortlist.audit import Verdict
+from shortlist.audit.audited_parameters import settings_of_series
+from shortlist.audit.exact.neighbouring_pairs import audit_exactly
+from shortlist.audit.samples.whole_questions import audit_question, of_series, sampled_series
+from shortlist.audit.universes import PeriodGaussian, WeeklyGaussian, universe_of
+from shortlist.bits import SeededBits
+from shortlist.series.period_run import recovered_of_period
+from shortlist.series.terms import SeriesPromise
+from shortlist.series.weekly_run import recovered
+
+
+def with_mistake(series, wrong):
+    """The same series, with terms, runs, or a way on after a loss that are wrong."""
+    if not isinstance(wrong, type):
+        return replace(series, of_kind=series.of_kind._replace(recovered=wrong))
+    if issubclass(wrong, SeriesPromise):
+        given = {each.name: getattr(series.terms, each.name) for each in dataclasses.fields(wrong)}
+        return replace(series, terms=wrong(**given))
+    return replace(series, of_kind=series.of_kind._replace(run=wrong))
+
+
+def old_accounts(terms, older, *more):
+    return weeks.OldAccounts.after_loss(older, recovered(terms, older, *more))
+
+
+def old_sums(terms, older, *more):
+    return weeks.OldSums.after_loss(older, recovered(terms, older, *more))
+
+
+def new_accounts(*given):
+    return replace(recovered_of_period(*given), used_by_others=0)
+
+
+def is_broken(series):
+    found = audit_exactly(series, quick=True)
+    return any(finding.verdict is Verdict.BROKEN for finding in found)
+
+
+FINE, FIRST_RUN, LOST, TWO_ITEMS = range(4)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "setting"),
+    [
+        (weeks.NotKept, FINE),
+        (weeks.NoPast, FINE),
+        (weeks.SinceEntry, FINE),
+        (weeks.HeldNow, FINE),
+        (weeks.LateNoise, FINE),
+        (weeks.NoUnion, FINE),
+        (weeks.NoRoot, FIRST_RUN),
+        (old_accounts, LOST),
+    ],
+)
+def test_a_mistake_in_lists_so_far_is_found_by_the_quick_audit(wrong, setting):
+    assert is_broken(
+        with_mistake([*settings_of_series(WeeklyGaussian, quick=True)][setting], wrong)
+    )
+
+
+@pytest.mark.exhaustive
+def test_old_sums_in_a_restored_state_are_found_by_the_whole_audit():
+    *_, restored = settings_of_series(WeeklyGaussian)
+    assert restored.loses_state
+    late = (0,) * 5 + (80, 0)
+    wrong = audit_exactly(with_mistake(restored, old_sums), families=[[late]])
+    assert any(finding.verdict is Verdict.BROKEN for finding in wrong)
+    right = audit_exactly(restored, families=[[late]])
+    assert {finding.verdict for finding in right} == {Verdict.HOLDS}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "setting"),
+    [
+        (periods.HeldNow, 0),
+        (periods.NoWeight, 1),
+        (periods.NoUnion, 2),
+        (periods.ByRows, 3),
+        (new_accounts, 4),
+    ],
+)
+def test_a_mistake_in_lists_of_periods_is_found_by_the_quick_audit(wrong, setting):
+    assert is_broken(
+        with_mistake([*settings_of_series(PeriodGaussian, quick=True)][setting], wrong)
+    )
+
+
+@pytest.mark.exhaustive
+def test_an_account_of_periods_that_is_not_kept_is_found_by_the_whole_audit():
+    *_, four_runs = settings_of_series(PeriodGaussian)
+    family = [[(0,) * 14 + (10,)]]  # who hold it in each run
+    wrong = audit_exactly(with_mistake(four_runs, periods.NotKept), families=family)
+    right = audit_exactly(four_runs, families=family)
+    assert {finding.verdict for finding in right} == {Verdict.HOLDS}
+    assert any(finding.verdict is Verdict.BROKEN for finding in wrong)
+
+
+@pytest.mark.parametrize("name", ["weekly-gaussian", "period-gaussian"])
+def test_series_hold_and_are_asked_by_name(name):
+    audit = sl.audit.run(name, quick=True)
+    assert audit.holds
+    assert {finding.mechanism for finding in audit.findings} == {sl_name(name)}
+
+
+def sl_name(kebab):
+    return "".join(part.capitalize() for part in kebab.split("-"))
+
+
+def test_data_sets_are_told_run_by_run():
+    *_, two_items = settings_of_series(WeeklyGaussian, quick=True)
+    universe = universe_of(two_items)
+    data = tuple(int(place in (5, 8)) for place in range(15))
+    assert universe.n_items(data) == 2
+    assert universe.written(data) == "(1 of {1} then {0}, 1 of {0} then {1})"
+    assert universe.permuted(data, (1, 0)) == data
+
+
+def test_twelve_runs_are_sampled_and_an_account_that_is_not_kept_is_found():
+    series = sampled_series(WeeklyGaussian)
+    wrong = of_series(with_mistake(series, weeks.NotKept))
+    (found,) = audit_question(wrong, bits=SeededBits(1), samples=1200)
+    assert found.verdict is Verdict.BROKEN
+    (found,) = audit_question(of_series(series), bits=SeededBits(1), samples=200)
+    assert found.verdict is Verdict.UNDECIDED
