@@ -123,11 +123,11 @@ ALLOWED = {
     "audit.stand_ins": {"draws"},
     "audit.visible_answers": {"audit.stand_ins", "draws", "mechanisms"},
     "audit.findings": set(),
-    "audit.audited_parameters": {"audit.universes", "draws", "mechanisms", "parameters", "series"},
     "audit.universes": {
         "audit.visible_answers", "draws", "errors", "evidence", "mechanisms", "parameters",
         "privacy", "series",
     },
+    "audit.audited_parameters": {"audit.universes", "draws", "mechanisms", "parameters", "series"},
     "audit.exact": {
         "algorithms", "audit.audited_parameters", "audit.findings", "audit.stand_ins",
         "audit.universes", "audit.visible_answers", "draws", "errors", "evidence", "mechanisms",

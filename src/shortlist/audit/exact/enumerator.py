@@ -77,8 +77,7 @@ def law_in_balls(
             branch.end()
             outcomes[outcome] = outcomes.get(outcome, arb(0)) + branch.probability
             branch = branch.next()
-        # Balls of noise that many values share are as wide as 2^-49: verdicts know how wide.
-        if not (abs(sum(outcomes.values(), arb(0)) - 1) - 2.0**-40) < 0:
+        if not (abs(sum(outcomes.values(), arb(0)) - 1) - 2.0**-50) < 0:
             raise ArithmeticError("the branches do not add up to 1")
     return outcomes
 
