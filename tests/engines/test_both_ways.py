@@ -12,6 +12,7 @@ from helpers.refusals import refused
 from shortlist.bits import SeededBits
 from shortlist.databases.duckdb import bytes_of
 from shortlist.engines.tables import _dialect
+from shortlist.mechanisms import ChosenBound
 from shortlist.runtime.free_memory import available_memory
 from shortlist.runtime.phases import listening
 
@@ -86,9 +87,9 @@ def test_users_and_items_are_the_same_values(dtype, monkeypatch):
 def test_what_is_added_up_in_memory_is_answered_as_a_frame_is():
     rows = rows_of(TYPES["bigint"], 700)
     frame = pl.DataFrame(rows.to_arrow_table())
-    for question in (sl.Domain(), sl.TopK(2)):
+    for question, mechanism in ((sl.Domain(), ChosenBound), (sl.TopK(2), None)):
         here, of_frame = (
-            sl.pairs(data, **NAMES).plan(question, **ASKED).run(SeededBits(5))
+            sl.pairs(data, **NAMES).plan(question, mechanism=mechanism, **ASKED).run(SeededBits(5))
             for data in (rows, frame)
         )
         assert here.items == of_frame.items

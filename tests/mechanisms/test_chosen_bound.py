@@ -127,18 +127,17 @@ def test_its_release_tells_what_there_was_to_choose_from():
     assert sorted(release) == ["Emma", "Ulysses"]
 
 
-@pytest.mark.parametrize("count_share", [None, 0.3])
-def test_it_is_the_default_where_nobody_says_a_bound(count_share):
+def test_it_is_the_default_for_counts_where_nobody_says_a_bound():
     rows = pl.DataFrame({"user": range(500), "item": ["Emma", "Ulysses"] * 250})
     source = sl.pairs(rows, user="user", item="item")
-    plan = source.plan(sl.Domain(count_share), epsilon=1.0, delta=1e-6)
-    selection = plan.mechanism if count_share is None else plan.mechanism.selection
+    plan = source.plan(sl.Domain(0.3), epsilon=1.0, delta=1e-6)
+    selection = plan.mechanism.selection
     assert type(selection) is ChosenBound
     assert selection.bounds[-1] == 1000
     assert 0.99e-6 < plan.guarantee.cost.delta(1.0) <= 1e-6
     assert sorted(plan.run()) == ["Emma", "Ulysses"]
     other = sl.pairs(rows, user="user", item="item", max_items_per_user=100)
-    assert "ChosenBound" not in str(other.plan(sl.Domain(count_share), epsilon=1.0, delta=1e-6))
+    assert "ChosenBound" not in str(other.plan(sl.Domain(0.3), epsilon=1.0, delta=1e-6))
 
 
 def test_counts_beside_it_have_hardly_more_noise():

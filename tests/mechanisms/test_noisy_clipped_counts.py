@@ -125,7 +125,8 @@ def test_noise_is_told_as_it_is():
     draws = ExactDraws(SeededBits(2))
     told = [mechanism.select(held, draws) for _ in range(400)]
     errors = [
-        (score - 400 * part((one.noise_sd / mechanism.least_count_sd) ** 2, {0, 1})) / one.noise_sd
+        (score - 400 * part((one.noise_sd / mechanism.least_count_sd) ** 2, set(one.positions)))
+        / one.noise_sd
         for one in told
         for score in one.scores
     ]
