@@ -13,7 +13,6 @@ from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.samples.whole_questions import audit_question, of_series, sampled_series
 from shortlist.audit.universes import PeriodGaussian, WeeklyGaussian, universe_of
 from shortlist.bits import SeededBits
-from shortlist.series.period_run import recovered_of_period
 from shortlist.series.terms import SeriesPromise
 from shortlist.series.weekly_run import recovered
 
@@ -34,10 +33,6 @@ def old_accounts(terms, older, *more):
 
 def old_sums(terms, older, *more):
     return weeks.OldSums.after_loss(older, recovered(terms, older, *more))
-
-
-def new_accounts(*given):
-    return replace(recovered_of_period(*given), used_by_others=0)
 
 
 def is_broken(series):
@@ -85,7 +80,6 @@ def test_old_sums_in_a_restored_state_are_found_by_the_whole_audit():
         (periods.NoWeight, 1),
         (periods.NoUnion, 2),
         (periods.ByRows, 3),
-        (new_accounts, 4),
     ],
 )
 def test_a_mistake_in_lists_of_periods_is_found_by_the_quick_audit(wrong, setting):
@@ -124,10 +118,8 @@ def test_data_sets_are_told_run_by_run():
     assert universe.permuted(data, (1, 0)) == data
 
 
-def test_twelve_runs_are_sampled_and_an_account_that_is_not_kept_is_found():
-    series = sampled_series(WeeklyGaussian)
-    wrong = of_series(with_mistake(series, weeks.NotKept))
-    (found,) = audit_question(wrong, bits=SeededBits(1), samples=1200)
-    assert found.verdict is Verdict.BROKEN
-    (found,) = audit_question(of_series(series), bits=SeededBits(1), samples=200)
+def test_twelve_runs_are_sampled_as_they_are():
+    (found,) = audit_question(
+        of_series(sampled_series(WeeklyGaussian)), bits=SeededBits(1), samples=200
+    )
     assert found.verdict is Verdict.UNDECIDED
