@@ -100,15 +100,17 @@ def _notes(cells: Sequence[Cell], runs: int) -> list[str]:
         "much as none."
     )
     share = (
-        "What is lost is the share of epsilon, hardly the choice: with the same odds between both "
-        "ways at full budget, k above 3 would have 1.055 times the best by means, and 2.5 at "
-        "worst, where it has 1.143 and 17; with delta=0 1.045 and 2.4, where it has 1.174 and 41. "
-        "The worst cells are mostly noise of 25 runs: by 600 runs (a script, not this table) those "
-        "of 17 and 41 have 1.3 and 1.0, those of 7.5 and 16 (IMDb, k=5) have 1.3 and 1.0, and "
-        "those of 6.4 and 7.6 (baskets, k=10) have 1.8 and 1.9. A choice that looks at more would "
-        "not be cheaper: if a list is drawn as a whole at some epsilon, what is left of the budget "
-        "bounds how much likelier one user may make that way, so that wrong answers as a whole "
-        "become rarer by that factor for each user, whatever is compared."
+        "How much of the loss is the choice by itself: with the same odds between both ways at "
+        "full budget, k above 3 would have 1.055 times the best by means, and 2.5 at worst, where "
+        "it has 1.143 and 17; with delta=0 1.045 and 2.4, where it has 1.174 and 41. The rest is "
+        "the share of epsilon, and noise: the ways at full budget are the runs that the best is "
+        "taken from, and those with less are others. The worst cells are mostly noise of 25 runs: "
+        "by 600 runs (a script, not this table) those of 17 and 41 have 1.3 and 1.0, those of 7.5 "
+        "and 16 (IMDb, k=5) have 1.3 and 1.0, and those of 6.4 and 7.6 (baskets, k=10) have 1.8 "
+        "and 1.9. A choice that looks at more would not be cheaper: if a list is drawn as a whole "
+        "at some epsilon, what is left of the budget bounds how much likelier one user may make "
+        "that way, so that wrong answers as a whole become rarer by that factor for each user, "
+        "whatever is compared."
     )
     n = len({cell.histogram for cell in cells})
     settings = (
