@@ -18,22 +18,20 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.algorithms.likely_least import likely_least
 from shortlist.algorithms.rounding_grids import (
-    BITS_OF_WEIGHTS,
     UNIT_OF_WEIGHTS,
+    WHOLE_WEIGHT,
     GridOfCounts,
     fine_grid,
 )
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.draws.noise import Normal
-from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.privacy import round_up
 
 Mask: TypeAlias = NDArray[np.bool_]
 
-# A user's whole part, in the unit of weights.
-_ONE = 1 << BITS_OF_WEIGHTS
 # For ranking noise weighs more: what is left out of all counts alike changes no order.
 _OF_RANKS = 5.0
 # Standard deviations from the last place that is still named.
@@ -121,8 +119,7 @@ class ClippedCounts:
         lost = np.array([self._lost(bound) for bound in bounds], np.int64)
         noise = np.array(sds) - min(sds)
         factors = np.exp(-epsilon * self._noise_weight * noise)  # public: rounded in any way
-        per_unit = epsilon * UNIT_OF_WEIGHTS  # exact
-        return ExponentialWeights.of_ways(-lost, factors, per_unit).pick_way(draws)
+        return likely_least(lost, epsilon, draws, factors)
 
     @property
     def _most(self) -> int:
@@ -134,12 +131,12 @@ class ClippedCounts:
         return self.noise_weight * max(self.held.n_items, 1) / self._most
 
     def _lost(self, bound: int) -> int:
-        """What clipping leaves out of all counts, over what one user can hold: 0 to _ONE of a user.
+        """What clipping leaves out of all counts, over what one user can hold: 0 to 1 of a user.
 
         Of a user who holds d of at most n items it is d (1 - w) / n in units, rounded down.
         """
         sizes = np.arange(len(self._users_of_size))
-        lost = sizes * (_ONE - self._weights(bound)) // self._most
+        lost = sizes * (WHOLE_WEIGHT - self._weights(bound)) // self._most
         return int(self._users_of_size @ lost)
 
     @cached_property
@@ -257,6 +254,6 @@ def clipped_weights(bound: int, largest: int) -> Ints:
     [1.0, 1.0, 0.5, 0.19999980926513672]
     """
     sizes = np.maximum(np.arange(largest + 1), 1)
-    squares = bound * _ONE * _ONE // sizes  # below 2^53
-    weights: Ints = np.minimum(np.sqrt(squares).astype(np.int64), _ONE)
+    squares = bound * WHOLE_WEIGHT * WHOLE_WEIGHT // sizes  # below 2^53
+    weights: Ints = np.minimum(np.sqrt(squares).astype(np.int64), WHOLE_WEIGHT)
     return weights

@@ -10,6 +10,7 @@ from shortlist.draws import RoundingGrid
 
 BITS_OF_WEIGHTS = 20
 UNIT_OF_WEIGHTS = 2.0**-BITS_OF_WEIGHTS
+WHOLE_WEIGHT = 1 << BITS_OF_WEIGHTS  # a weight of 1, in this unit
 """Weights and their sums are multiples of it."""
 
 FARTHEST = 2**54

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
 from shortlist.budget._units import Amount
-from shortlist.errors import InputError, Words, named, nearest, shown
+from shortlist.errors import InputError, Words, joined, named, nearest, shown
 from shortlist.parameters import require_part
 
 
@@ -99,7 +99,7 @@ class Allowance:
                 "{period}: must be {known}.{hint}",
                 given={"per": ...},
                 period=shown(str(per[0])),
-                known=f"{', '.join(known[:-1])} or {known[-1]}",
+                known=joined(known),
                 hint=nearest(str(per[0]), known),
             )
         return cls(Period(per[0]), require_part("per", per[1]))

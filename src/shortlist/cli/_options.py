@@ -31,6 +31,7 @@ from shortlist.cli._values import (
     choice,
 )
 from shortlist.cli.completing import SHELLS, commands
+from shortlist.errors import joined
 from shortlist.strength import SCALE
 
 PRIVACY, STORE, ABOUT, ANSWER, TESTS, HELP = (
@@ -814,7 +815,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.DIFF: "The later one, of the same question about the same data set.",
     }),
     CommandOption("shell", choice(SHELLS, "SHELL"), typed="SHELL", required=C.COMPLETION, help={
-        C.COMPLETION: f"The shell: {', '.join(SHELLS[:-1])} or {SHELLS[-1]}.",
+        C.COMPLETION: f"The shell: {joined(SHELLS)}.",
     }),
     CommandOption("names", ValueKind("COMMAND", str, complete=commands), typed="COMMAND",
         repeats=C.HELP, help={C.HELP: "A command, such as top-k."}),

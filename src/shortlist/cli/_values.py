@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import typer
 
 from shortlist.cli.completing import columns, mechanisms, one_of
-from shortlist.errors import InputError, nearest, shown
+from shortlist.errors import InputError, joined, nearest, shown
 
 
 def _parsed(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
@@ -107,8 +107,8 @@ def choice(words: Sequence[str], metavar: str = "NAME", made: type = str) -> Val
     def parsed(text: str) -> Any:
         if text in words:
             return made(text)
-        known = f"{', '.join(words[:-1])} or {words[-1]}"
-        raise ValueError(f'"{shown(text)}" is not known. It must be {known}.{nearest(text, words)}')
+        hint = nearest(text, words)
+        raise ValueError(f'"{shown(text)}" is not known. It must be {joined(words)}.{hint}')
 
     return ValueKind(metavar, made, parser=_parsed(parsed), complete=one_of(*words))
 

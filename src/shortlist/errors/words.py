@@ -33,6 +33,25 @@ def is_short(text: str) -> bool:
     return len(text) <= _LONGEST and (not text or text.splitlines() == [text])
 
 
+def joined(words: Iterable[str], by: str = "or") -> str:
+    """Words as they are listed in a sentence.
+
+    >>> joined(["csv"]), joined(["csv", "json"]), joined(["bash", "zsh", "fish"], "and")
+    ('csv', 'csv or json', 'bash, zsh and fish')
+    """
+    *others, last = words
+    return f"{', '.join(others)} {by} {last}" if others else last
+
+
+def figures(number: float) -> str:
+    """A number as it is read in a sentence, with all digits that were given.
+
+    >>> figures(1500.0), figures(0.25)
+    ('1,500', '0.25')
+    """
+    return f"{number:,.15g}"
+
+
 def nearest(name: str, names: Iterable[str], *, but_for_case: bool = False) -> str:
     """A hint at the known name that resembles `name` most, or nothing.
 

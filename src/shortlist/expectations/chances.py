@@ -82,16 +82,19 @@ def _no_chance(mechanism: Mechanism) -> InputError:
     why = "whether an item is named hangs on the counts of the others"
     if not mechanism.names_private_items:
         why = "everybody knows the items, and any of them may be named"
-    other = (
-        "explain() says how many users it takes"
-        if issubclass(mechanism.evidence, PairsOfItems)
-        else "use expect(), which plays it on an invented table, or metrics.compare on a table "
-        "that may be looked at"
-    )
+    kind = type(mechanism)
+    if issubclass(kind.evidence, PairsOfItems):
+        return InputError(
+            "{kind} has no such chances: {why}",
+            "explain() says how many users it takes",
+            kind=kind,
+            why=why,
+        )
     return InputError(
         "{kind} has no such chances: {why}",
-        other,
-        kind=type(mechanism),
+        "use expect(), which plays it on an invented table, or metrics.compare on a table that may "
+        "be looked at",
+        kind=kind,
         why=why,
     )
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 from shortlist.algorithms.rounding_grids import GridFor, coarse_grid, fine_grid
 from shortlist.algorithms.search_in_rounds import Search
 from shortlist.draws import Draws, Ints
+from shortlist.errors import joined
 from shortlist.evidence import UserSets
 from shortlist.mechanisms.finding import ByPlay
 from shortlist.mechanisms.mechanism import AuditHints, Mechanism
@@ -115,5 +116,4 @@ def in_turn(levels: Sequence[str]) -> str:
         return f"{first} after the first round"
     if len(later) == 1:
         return f"{first} after the first round, or {later[0]} after the next"
-    following = f"{', '.join(later[:-1])} and {later[-1]}"
-    return f"{first} after the first round, or {following} after the next ones"
+    return f"{first} after the first round, or {joined(later, 'and')} after the next ones"

@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from shortlist.algorithms.clipped_counts import best_first
-from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS
+from shortlist.algorithms.likely_least import likely_least
+from shortlist.algorithms.rounding_grids import WHOLE_WEIGHT
 from shortlist.draws import Draws, Floats, Ints
-from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserGroups
 from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
 from shortlist.mechanisms.mechanism import Selection
@@ -28,7 +28,6 @@ from shortlist.privacy.calibration import subtract_down
 _COUNT_SHARE = 0.03  # what is missed is mostly not found, hardly ever ranked wrongly
 _SPREAD = 0.15  # of a count, as a share of what its noisy weight lets expect
 _LEAST = 1e-9  # of a factor or a square that others are divided by
-_ONE = 1 << BITS_OF_WEIGHTS  # a user, in the unit of weights
 _MOST_MOVED = Fraction(3, 4)  # by one user, of the difference of two losses
 
 
@@ -157,13 +156,13 @@ class KindChoice:
     def says_own(self, evidence: UserGroups, draws: Draws) -> bool:
         """Whether items are taken to be the groups' own."""
         losses = np.array([self._lost_as_own(evidence), self._lost_as_shared(evidence)])
-        per_unit = round_down(Fraction(self.epsilon) / _MOST_MOVED) * UNIT_OF_WEIGHTS
-        return ExponentialWeights.of_ways(-losses, np.ones(2), per_unit).pick_way(draws) == 0
+        per_user = round_down(Fraction(self.epsilon) / _MOST_MOVED)
+        return likely_least(losses, per_user, draws) == 0
 
     def _lost_as_own(self, evidence: UserGroups) -> int:
         """What of all users is in other groups than the main ones, in multiples of 2^-20."""
         pairs = evidence.pairs()
-        parts = _ONE // np.maximum(np.arange(pairs.sets.largest + 1), 1)
+        parts = WHOLE_WEIGHT // np.maximum(np.arange(pairs.sets.largest + 1), 1)
         held = pairs.sets.added_by_size(parts)
         n_items = max(evidence.n_items, 1)
         in_main = np.zeros(n_items, np.int64)
@@ -175,4 +174,4 @@ class KindChoice:
         users = evidence.groups.users_of_size()[1:]
         groups = np.arange(1, len(users) + 1)
         left_out = np.maximum(groups - self.max_groups_per_user, 0)
-        return int(users @ (_ONE * (groups + left_out) // (4 * groups)))
+        return int(users @ (WHOLE_WEIGHT * (groups + left_out) // (4 * groups)))

@@ -11,10 +11,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS
+from shortlist.algorithms.likely_least import likely_least
+from shortlist.algorithms.rounding_grids import WHOLE_WEIGHT
 from shortlist.algorithms.search_in_rounds import Search
 from shortlist.draws import Draws, Ints
-from shortlist.draws.reals import ExponentialWeights
+from shortlist.errors import figures, joined
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._in_rounds import SearchDesign
 from shortlist.mechanisms.adaptive_gaussian import LOST_IN_ZCDP, AdaptiveGaussian
@@ -32,7 +33,6 @@ _LOUDEST = 1.0  # of the choice's range: more would tell nothing that counts
 _USUAL = 100  # the bound that is best on most tables
 _DISTRUST = 0.75  # the odds of another fall with this power of how many times as large or small
 _STEEPNESS = 2  # a threshold higher by one per cent costs as much as two per cent of the items
-_ONE = 1 << BITS_OF_WEIGHTS  # the whole loss of a user, in the unit of weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,32 +196,13 @@ class ChosenBound(AdaptiveGaussian):
         return BoundChoice(self.bounds, thresholds, factors, self.choice_epsilon, self.design.whole)
 
 
-def likely_least(
-    lost: Ints, epsilon: float, draws: Draws, factors: Sequence[float] | None = None
-) -> int:
-    """The place of a loss that is likely to be among the least, by an exponential mechanism.
-
-    One user more adds to all losses, to each from 0 to 1: so its range is epsilon.
-
-    Args:
-        lost: What all users lose, each way to go on, in multiples of 2^-20.
-        epsilon: The range.
-        draws: All randomness.
-        factors: Of the odds of each, public; None for none.
-    """
-    of_each = np.ones(len(lost)) if factors is None else np.array(factors)
-    per_unit = epsilon * UNIT_OF_WEIGHTS  # exact
-    return ExponentialWeights.of_ways(-lost, of_each, per_unit).pick_way(draws)
-
-
 def listed(bounds: Sequence[float]) -> str:
     """In words.
 
     >>> listed((3, 10, 1000)), listed((2,))
     ('3, 10 and 1,000', '2 alone')
     """
-    *others, last = (f"{bound:,.15g}" for bound in bounds)
-    return f"{', '.join(others)} and {last}" if others else f"{last} alone"
+    return joined(map(figures, bounds), "and") if len(bounds) > 1 else f"{figures(*bounds)} alone"
 
 
 @dataclass(frozen=True)
@@ -262,7 +243,7 @@ class BoundChoice:
     @property
     def _per_item(self) -> int:
         """What each item that counts is worth: rounded down, so that a user loses at most 1."""
-        return _ONE // self.whole
+        return WHOLE_WEIGHT // self.whole
 
     @property
     def _of_others(self) -> Ints:

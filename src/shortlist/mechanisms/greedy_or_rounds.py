@@ -10,9 +10,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS, UNIT_OF_WEIGHTS
+from shortlist.algorithms.likely_least import likely_least
+from shortlist.algorithms.rounding_grids import WHOLE_WEIGHT
 from shortlist.draws import Draws, Ints
-from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.evidence.contributions import Contributions
 from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian, Rounds
@@ -30,8 +30,6 @@ from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
 from shortlist.privacy import Approximate, round_down
 from shortlist.privacy.calibration import subtract_down
 from shortlist.questions import Domain, Question
-
-_ONE = 1 << BITS_OF_WEIGHTS  # the whole vote of a user, in the unit of weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,10 +224,8 @@ class GreedyOrRounds(Mechanism):
         """0 for `PolicyGreedy`, 1 for rounds: likely the one that more users vote for."""
         if not self._is_chosen:
             return 1
-        factors = np.array([self.design.factor, 1.0])
-        per_unit = self.choice_epsilon * UNIT_OF_WEIGHTS  # exact
         lost = self._lost(held.users_of_size())
-        return ExponentialWeights.of_ways(-lost, factors, per_unit).pick_way(draws)
+        return likely_least(lost, self.choice_epsilon, draws, (self.design.factor, 1.0))
 
     def _lost(self, users_of_size: Ints) -> Ints:
         """The votes against each way, in multiples of 2^-20: each user has one, of at most 1.
@@ -240,7 +236,7 @@ class GreedyOrRounds(Mechanism):
         bound = self._rounds.max_items_per_user
         sizes = np.minimum(np.arange(len(users_of_size)), bound)
         ahead = self.design.worth * self._usual_threshold / self.units_needed - np.sqrt(sizes)
-        votes = np.floor(np.clip(ahead, -1.0, 1.0) * _ONE).astype(np.int64)
+        votes = np.floor(np.clip(ahead, -1.0, 1.0) * WHOLE_WEIGHT).astype(np.int64)
         votes[:1] = 0  # who holds nothing may be left out
         against = np.maximum(-votes, 0), np.maximum(votes, 0)
         return np.array([users_of_size @ each for each in against], np.int64)

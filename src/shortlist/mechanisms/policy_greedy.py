@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 # A coin's chances are found one after another: more of them would take long.
 _MOST_UNITS = 2**16
 _BY_MISTAKE = Fraction(1, 100)  # the chance to name a known item to which nobody gave a unit
-_MOST_EPSILON = (
-    40.0  # with larger ones, roundings of the coin may cost scores more than is set apart
-)
+# With a larger epsilon, roundings of the coin may cost scores more than is set apart.
+_MOST_EPSILON = 40.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shortlist.errors import figures
 from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import Direction, ShareOfUsers
 from shortlist.questions import (
@@ -216,7 +217,7 @@ def identity(release: Release) -> list[tuple[str, str]]:
         "Rows where": about.where,
         "Items": about.items,
         "By sums of": about.amount,
-        "Cap that was chosen": None if release.cap is None else f"{release.cap:,.15g}",
+        "Cap that was chosen": None if release.cap is None else figures(release.cap),
         "Made on": day,
         "Made by": made_by,
     }
@@ -442,8 +443,8 @@ def _drawn(release: Release) -> Iterator[Section]:
     if release.about.amount is not None:
         lines.insert(0, "A count here is the sum of an item, where one cap counts as one person.")
     if release.cap is not None:
-        chosen = f"The cap of {release.cap:,.15g} was chosen privately, by how many users have sums"
-        lines.insert(0, f"{chosen} above each of those listed.")
+        chosen = f"The cap of {figures(release.cap)} was chosen privately"
+        lines.insert(0, f"{chosen}, by how many users have sums above each of those listed.")
     numbers = parameters(release.guarantee, release.mechanism)
     numbers[0] = f"All parameters: {numbers[0]}"
     yield Section("How was the list made?", [], [*map(harmless, lines), *numbers])

@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shortlist.errors import InputError, Words, named, reference, written
+from shortlist.errors import InputError, Words, joined, named, reference, written
 from shortlist.release.json_values import described
 from shortlist.runtime.processes import require_threads
 
@@ -192,9 +192,8 @@ def _temporary(folder: Path) -> Path:
 def _require_suffix(path: str | os.PathLike[str], suffixes: Sequence[str]) -> None:
     if Path(path).suffix.lower() not in suffixes:
         rule = Words(
-            "its name must end in {others} or {last}",
-            others=", ".join(suffixes[:-1]),
-            last=suffixes[-1],
+            "its name must end in {suffixes}",
+            suffixes=joined(suffixes),
         )
         raise _refusal(path, rule)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shortlist.errors import PYTHON, Face, Words
+from shortlist.errors import PYTHON, Face, Words, figures
 from shortlist.parameters import ShareOfUsers
 from shortlist.questions import OF_SERIES, BottomScores, Discoveries, ListOfPeriod, ListSoFar
 from shortlist.release._associations import notes_of
@@ -130,13 +130,18 @@ def sheet(release: Release, *, whole: bool = False, face: Face = PYTHON) -> Shee
             *notes_of(release),
             *([("others", str(release.others))] if release.others else ()),
             *_users(release),
-            *([("cap", f"{release.cap:,.15g}, which was chosen privately")] if release.cap else ()),
+            *_cap(release),
             *([("note", intact(release.about.note))] if release.about.note else ()),
             *([("budget", harmless(release.budget))] if release.budget else ()),
             *([("given before", str(release.given_before))] if release.given_before else ()),
         ),
         lines=tuple(line for line in (_again(release), advice(release)) if line),
     )
+
+
+def _cap(release: Release) -> Iterator[tuple[str, str]]:
+    if release.cap is not None:
+        yield "cap", f"{figures(release.cap)}, which was chosen privately"
 
 
 def _again(release: Release) -> str:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import InputError, Words, as_float, in_quotes, named, shown
+from shortlist.errors import InputError, Words, as_float, figures, in_quotes, joined, named, shown
 from shortlist.table._column_roles import check_columns
 from shortlist.table._frames import is_typed
 from shortlist.table.part import TablePart
@@ -62,7 +62,7 @@ class Amounts:
             _require_choice(self.caps)
 
     def __str__(self) -> str:
-        caps = _listed(self.caps or (self.cap,))
+        caps = joined(map(figures, self.caps or (self.cap,)))
         chosen = " (chosen privately)" if self.caps else ""
         return (
             f'"{shown(self.column)}", capped at {caps}{chosen} per user and item, in steps of '
@@ -90,7 +90,7 @@ class Amounts:
 
     @property
     def _unit(self) -> str:
-        return "the cap that is chosen" if self.caps else written_cap(self.cap)
+        return "the cap that is chosen" if self.caps else figures(self.cap)
 
     def json_values(self) -> dict[str, object]:
         """What is public of it, as a budget holds it."""
@@ -169,25 +169,6 @@ def amounts_of(amount: object, cap: object) -> Amounts | None:
 def as_given(caps: Sequence[float]) -> Words:
     """Caps as they are written after the option."""
     return Words("{caps}", caps=",".join(f"{cap:.15g}" for cap in caps))
-
-
-def written_cap(cap: float) -> str:
-    """A cap in words.
-
-    >>> written_cap(1500.0)
-    '1,500'
-    """
-    return f"{cap:,.15g}"
-
-
-def _listed(caps: Sequence[float]) -> str:
-    """In words.
-
-    >>> _listed((60.0, 300.0, 1500.0))
-    '60, 300 or 1,500'
-    """
-    *others, last = map(written_cap, caps)
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _checked_cap(cap: Any) -> float:

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shortlist.algorithms.rounding_grids import BITS_OF_WEIGHTS
+from shortlist.algorithms.likely_least import likely_least
+from shortlist.algorithms.rounding_grids import WHOLE_WEIGHT
 from shortlist.draws import Draws, Ints
 from shortlist.evidence import AmountsAtCaps, Wants
-from shortlist.mechanisms.chosen_bound import likely_least, listed
+from shortlist.mechanisms.chosen_bound import listed
 from shortlist.mechanisms.mechanism import FIXED, AuditHints, Mechanism, Selection
 from shortlist.mechanisms.wrappers._wrapper import Counted
 from shortlist.parameters import Delta, Epsilon, Share, Whole
@@ -154,7 +155,7 @@ class ChosenCap(Counted):
 
     def _lost(self, evidence: AmountsAtCaps) -> Ints:
         """What is lost at each cap, in multiples of 2^-20: by users above it, and by noise."""
-        of_users = evidence.above(self.whole) * ((1 << BITS_OF_WEIGHTS) // self.whole)
+        of_users = evidence.above(self.whole) * (WHOLE_WEIGHT // self.whole)
         return of_users + self._lost_in_noise
 
     @property
@@ -166,4 +167,4 @@ class ChosenCap(Counted):
     def _lost_in_noise(self) -> Ints:
         larger = np.log([cap / self.caps[0] for cap in self.caps])
         most = min(self._noise, 2.0**30)  # as many users there may be
-        return np.rint(most * larger * 2.0**BITS_OF_WEIGHTS).astype(np.int64)
+        return np.rint(most * larger * WHOLE_WEIGHT).astype(np.int64)
