@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-_COMPARISON = "comparison"  # a unit of its own, where no column of users is named
 _LITTLE = 0.05  # of an allowance: with less nothing sensible can be asked
 _PARTS_OF_TOTAL = (30, 10, 3)
 # Most mechanisms that name private items take so much of a question's delta for their thresholds.

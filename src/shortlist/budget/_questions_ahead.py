@@ -152,7 +152,7 @@ def _printed(ahead: QuestionsAhead) -> RenderableType:
     title = f"{several} in what is left of {ahead.dataset}"
     return Group(
         Text(harmless(title), style="bold"),
-        Text("A line each for when all are of that kind; alone is what one of them could have.\n"),
+        Text("Each line is for questions of one kind; alone is what a single one could have.\n"),
         table,
         *([] if ahead.share is None else [Text(f"\n{_told_of_share(ahead.share)}")]),
     )
@@ -160,6 +160,6 @@ def _printed(ahead: QuestionsAhead) -> RenderableType:
 
 def _told_of_share(share: Fraction) -> str:
     return (
-        f"Or ask with a share of {share} of the total in place of both numbers: of these so many "
-        "fit, to the last bit, whatever is asked."
+        f"Or give each question a share of {share} of the total, instead of epsilon and delta: "
+        "exactly so many fit, whatever is asked."
     )

@@ -144,8 +144,8 @@ shortlist top-k --store sqlite:///items.db --table items \\
 
             Scores are numbers that you computed from users' data. You state how far
             one user can move them: the guarantee rests on it.""",
-            """shortlist scores hours.csv --item title --score hours \
-    --sensitivity 8 --direction one --missing 0 \
+            """shortlist scores hours.csv --item title --score hours \\
+    --sensitivity 8 --direction one --missing 0 \\
     --public-items titles.csv -k 10 --epsilon 1""",
             lambda given: (shortlist.BottomScores if given.bottom else shortlist.TopScores)(
                 given.k, noisy_scores=given.noisy_scores
@@ -159,8 +159,8 @@ shortlist top-k --store sqlite:///items.db --table items \\
 
             k items are looked at, and those are named for which the evidence is strong
             enough. The labels have a row for every user, also for those who hold nothing.""",
-            """shortlist associate taken.parquet --user patient --item drug \
-    --labels patients.parquet --label event --case yes --control no \
+            """shortlist associate taken.parquet --user patient --item drug \\
+    --labels patients.parquet --label event --case yes --control no \\
     --public-items drugs.csv -k 50 --epsilon 1 --delta 1e-6""",
             _discoveries,
             open_labelled_rows,
