@@ -15,7 +15,8 @@ from shortlist.bits import SeededBits
 from shortlist.draws import Draws, ExactDraws
 from shortlist.draws.reals import ExponentialWeights
 
-OPERATIONS = {"coin", "choice", "choices", "permute_and_flip", "integer", "order", "rounded_down"}
+OPERATIONS = {"coin", "choice", "choices", "choices_in_turn", "permute_and_flip", "integer"}
+OPERATIONS |= {"order", "rounded_down"}
 WEIGHTS = ExponentialWeights(np.array([2, 1, 0]), np.array([1, 1, 1]), 0.7)
 
 

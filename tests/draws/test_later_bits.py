@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.drawn import ONE, TOP, fixed
-from helpers.exactness import Script, agreeing, ints
-from shortlist.draws import ExactDraws, Order
+from helpers.exactness import OnesFirst, Script, agreeing, ints
+from shortlist.bits import SeededBits
+from shortlist.draws import Draws, ExactDraws, Order
 from shortlist.draws.noise import Normal
 from shortlist.draws.reals import ExponentialWeights, NormalCDF
 from shortlist.draws.uniform import Uniform, is_positive, settle
@@ -31,6 +32,50 @@ def test_slow_choices_are_the_fast_ones(seed, counts):
     counts = ints(*sorted(counts, reverse=True))
     weights = ExponentialWeights(counts, np.arange(len(counts)) + 1, 0.1)
     agreeing(seed, lambda draws: draws.choice(weights))
+
+
+def quick_choice(weights, word):
+    """What a uniform chooses that begins with this word; None where that is left open."""
+    chosen, left = ints(-1), weights.multiplicities.astype(np.float64)
+    n = weights.quick_choices(np.array([word], np.uint64), left, chosen)
+    assert np.sum(weights.multiplicities - left) == pytest.approx(n)
+    return int(chosen[0]) if n else None
+
+
+@fixed
+@given(
+    seed=st.integers(0, 2**32),
+    counts=st.sets(st.integers(0, 40), min_size=1, max_size=8),
+    k=st.integers(0, 30),
+    epsilon=st.sampled_from([0.1, 3.0]),
+)
+def test_choices_in_turn_are_slow_and_fast_those_of_one_after_another(seed, counts, k, epsilon):
+    counts = ints(*sorted(counts, reverse=True))
+    weights = ExponentialWeights(counts, np.arange(len(counts)) % 3 + 1, epsilon)
+    in_turn = agreeing(seed, lambda draws: draws.choices_in_turn(weights, k).tolist())
+    one_by_one = ExactDraws(SeededBits(seed))
+    assert in_turn == Draws.choices_in_turn(one_by_one, weights, k).tolist()
+
+
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+def test_what_one_choice_in_turn_leaves_open_goes_by_later_bits_and_the_next_go_on(margin):
+    weights = ExponentialWeights(ints(1, 0), ints(2, 2), 1.0)
+    with ctx.workprec(400):  # of two items and one, since the first choice is of the other class
+        digits = int((arb(2) ** 128 * 2 / (2 + arb(-1).exp())).floor().unique_fmpz())
+    for last, chosen in ((digits & TOP) - 1, 0), ((digits & TOP) + 1, 1):
+        bits = Script(TOP - 1, digits >> 64, 0, last)
+        assert ExactDraws(bits, margin).choices_in_turn(weights, 3).tolist() == [1, chosen, 0]
+        assert bits.read == 4
+
+
+def test_choices_in_turn_that_land_far_below_are_of_what_is_left_there():
+    weights, found = ExponentialWeights(ints(100, 9, 8), ints(2, 1, 1), 1.0), set()
+    for seed in range(40):
+        fast, slow = (ExactDraws(OnesFirst(6, seed), margin) for margin in (0.0, math.inf))
+        chosen = fast.choices_in_turn(weights, 4).tolist()
+        assert chosen == slow.choices_in_turn(weights, 4).tolist()
+        found.add(tuple(chosen))
+    assert found == {(1, 0, 0, 2), (2, 0, 0, 1)}
 
 
 @settings(fixed, max_examples=40)
@@ -57,14 +102,14 @@ def test_quick_choices_are_those_of_balls_and_are_left_open_at_ends_alone(
         near = [point for point in points if point < 2**64 - 1]
         for word in [0, TOP, *range(0, TOP, TOP // 20), *near]:
             middle = (arb(word) + 0.5) / 2**64
-            quick = weights.quick_choice(word)
+            quick = quick_choice(weights, word)
             if quick is not None:
                 assert all(end < middle for end in ends[:quick])
                 assert middle < ends[quick]
                 assert sizes[quick]
             else:
                 assert min(float(abs(end - middle)) for end in [arb(0), *ends]) < 1e-12
-        assert all(weights.quick_choice(word) is None for word in near)
+        assert all(quick_choice(weights, word) is None for word in near)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +118,7 @@ def test_quick_choices_are_those_of_balls_and_are_left_open_at_ends_alone(
 )
 def test_no_choice_is_quick_where_decays_are_many_or_without_end(sizes, epsilon, at_most):
     weights = ExponentialWeights(ints(1, 0), sizes, epsilon, at_most)
-    assert weights.quick_choice(2**62) is None
+    assert quick_choice(weights, 2**62) is None
     assert ExactDraws(Script(2**62)).choice(weights) == 0
 
 

@@ -17,7 +17,7 @@ from shortlist.audit.exact.enumerator import law
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
-from shortlist.mechanisms import Accounting, AdaptiveHittingSet
+from shortlist.mechanisms import Accounting, AdaptiveHittingSet, adaptive_hitting_set
 from shortlist.mechanisms.adaptive_hitting_set import followed, pick_by_reach
 from shortlist.privacy._delta_curves import gaussian_curve
 from shortlist.privacy.accountant import BoundedRange
@@ -233,6 +233,46 @@ def test_weights_left_out_or_another_epsilon_is_another_law():
     for epsilon, weights in ((0.7, dict.fromkeys(range(3), 1.0)), (0.91, WEIGHTS)):
         found = picks_law(data, (0, 1, 2), 2, epsilon, weights)
         assert max(abs(found[told] - p) for told, p in oracle.items()) > 0.01
+
+
+class Heaviest(ExactDraws):
+    """Picks what is of most weight among what is left, and keeps all public factors of odds."""
+
+    def choice(self, weights):
+        seen = vars(self).setdefault("seen", [])
+        seen.append(np.sort(weights.multiplicities))
+        return int(np.argmax(weights.multiplicities))
+
+
+def factors_seen(counts, weights):
+    data = [frozenset({item}) for item, count in enumerate(counts) for _ in range(count)]
+    draws = Heaviest()
+    domain = np.arange(len(counts))
+    picks = pick_by_reach(contributions(data, len(counts)), domain, weights, 60, 0.1, draws)
+    return picks.tolist(), draws.seen
+
+
+def test_no_bit_of_the_public_factors_depends_on_counts():
+    rng = np.random.default_rng(5)
+    weights, counts = 1 + 9 * rng.random(300), rng.integers(0, 20, 300).tolist()
+    (picks, seen), (others, beside) = (factors_seen(c, weights) for c in (counts, counts[::-1]))
+    assert picks == others
+    assert all(np.array_equal(*both) for both in zip(seen, beside, strict=True))
+
+
+def test_sums_that_are_rounded_in_another_order_are_seen_in_the_factors(monkeypatch):
+    rng = np.random.default_rng(5)
+    weights, counts = 1 + 9 * rng.random(300), rng.integers(0, 20, 300).tolist()
+    seen = []
+    for step in (1, -1):
+
+        def in_order(power, worth, logs, place, step=step):
+            of_logs, total = (np.cumsum(x[::step])[-1] for x in (worth * logs, worth))
+            return power + 0.3 * (logs[place] - of_logs / total)
+
+        monkeypatch.setattr(adaptive_hitting_set, "followed", in_order)
+        seen.append(factors_seen(counts, weights)[1])
+    assert not all(np.array_equal(*both) for both in zip(*seen, strict=True))
 
 
 @pytest.mark.parametrize(("place", "rises"), [(0, True), (2, False)])

@@ -24,8 +24,6 @@ from shortlist.draws import ExactDraws
 from shortlist.draws.exact_draws import _Urn, first_accepted
 from shortlist.draws.reals import Decay, ExponentialWeights, UrnChance
 from shortlist.mechanisms import PermuteAndFlip
-from shortlist.mechanisms.peeling import pick
-from shortlist.mechanisms.permute_and_flip import flip
 
 fixed = settings(derandomize=True, deadline=None, max_examples=80)
 HUGE = 2**62
@@ -317,22 +315,26 @@ def test_the_picks_share_epsilon(k, epsilon):
     assert mechanism.cost.delta(epsilon) == 0
 
 
-@pytest.mark.parametrize("way", [flip, pick])
+@pytest.mark.parametrize(
+    "way", [ExactDraws.permute_and_flip, lambda draws, weights: weights.pick(draws)]
+)
 def test_groups_of_which_nobody_is_left_are_never_picked(way):
     values, left = ints(60, 9, 8, 7, 3, 1, 0), ints(2, 0, 1, 0, 0, 1, 3)
     draws, seen = ExactDraws(SeededBits(1)), set()
     for _ in range(400):
-        seen.add(way(0.05, values, left, draws))
+        seen.add(way(draws, ExponentialWeights(values, left, 0.05)))
     assert seen == {0, 2, 5, 6}
     values, left = ints(10**6, 9, 8, 7, 3, 1, 0), ints(1, 0, 1, 0, 0, 1, 3)
-    assert {way(9.0, values, left, draws) for _ in range(50)} == {0}
+    weights = ExponentialWeights(values, left, 9.0)
+    assert {way(draws, weights) for _ in range(50)} == {0}
 
 
 def test_a_pick_that_lands_far_below_is_one_of_what_is_left_there():
     # What is lumped weighs 2^-131, so three words of ones fall there, and the next are fresh.
     values, left = ints(100, 9, 8, 7), ints(1, 0, 2, 3)
-    assert ExponentialWeights(values, left, 1.0).single == 1
-    seen = Counter(pick(1.0, values, left, ExactDraws(OnesFirst(3, seed))) for seed in range(4000))
+    weights = ExponentialWeights(values, left, 1.0)
+    assert weights.single == 1
+    seen = Counter(weights.pick(ExactDraws(OnesFirst(3, seed))) for seed in range(4000))
 
     def odds(epsilon):
         share = 3 / (3 + 2 * math.exp(epsilon))

@@ -8,9 +8,10 @@ every branch in turn, or makes many draws at once.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,17 @@ class Candidates(Reals, Protocol):
 
     def chance(self, i: int) -> Reals:
         """The probability that an item of class i is accepted, as a vector of one number."""
+
+
+class Stock(Candidates, Protocol):
+    """Candidates that are left out one after another."""
+
+    def in_turn(self, pick: Callable[[Self], int]) -> Iterator[int]:
+        """The classes of all items, each picked from what those before leave.
+
+        Args:
+            pick: How the next one is picked. It is not asked before the next one is.
+        """
 
 
 class Noise(Protocol):
@@ -168,6 +180,10 @@ class Draws(Protocol):
     def choice(self, weights: Reals) -> int:
         """A draw of i with probability weights[i] / sum of weights."""
         return int(self.choices(weights, 1)[0])
+
+    def choices_in_turn(self, weights: Stock, k: int) -> Ints:
+        """The classes of `k` items, or of all: each is a `choice` among those left; shape (k,)."""
+        return np.fromiter(islice(weights.in_turn(lambda left: left.pick(self)), k), np.int64)
 
     @abstractmethod
     def permute_and_flip(self, candidates: Candidates) -> int:

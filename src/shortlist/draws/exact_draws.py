@@ -25,6 +25,7 @@ from shortlist.draws.contract import (
     Ordered,
     Reals,
     RoundingGrid,
+    Stock,
     Words,
 )
 from shortlist.draws.noisy_values import NoisyValues, blocks, contenders
@@ -63,11 +64,11 @@ class ExactDraws(Draws):
 
     def choice(self, weights: Reals) -> int:
         """As `Draws.choice`; those of exponential weights, of which there are many, at once."""
-        words = self.bits.words(1)
-        if isinstance(weights, ExponentialWeights) and not self.margin:
-            quick = weights.quick_choice(int(words[0]))
-            if quick is not None:
-                return quick
+        words, chosen = self.bits.words(1), np.empty(1, np.int64)
+        if isinstance(weights, ExponentialWeights) and not self.margin and weights.begins:
+            left = weights.multiplicities.astype(np.float64)
+            if weights.quick_choices(words, left, chosen):
+                return int(chosen[0])
         return int(self._chosen(words, weights)[0])
 
     def choices(self, weights: Reals, n: int) -> Ints:
@@ -102,6 +103,26 @@ class ExactDraws(Draws):
             return len(balls) - 1
 
         return settle([uniform], index)
+
+    def choices_in_turn(self, weights: Stock, k: int) -> Ints:
+        """As `Draws.choices_in_turn`; those of exponential weights by one loop, where it can."""
+        if not isinstance(weights, ExponentialWeights):
+            return super().choices_in_turn(weights, k)
+        left = weights.multiplicities.astype(np.float64)
+        k = int(min(k, left.sum()))
+        words, chosen, done = self.bits.words(k), np.empty(k, np.int64), 0
+        while done < k:
+            if not self.margin:
+                done += weights.quick_choices(words[done:], left, chosen[done:])
+            if done < k:
+                # Only now from the best: what a loop leaves open, it leaves to the same numbers.
+                best = int(np.flatnonzero(left)[0])
+                rest = weights.from_best(left, best)
+                i = int(self._chosen(words[done : done + 1], rest)[0])
+                chosen[done] = best + rest.within_rest(i, self)
+                left[chosen[done]] -= 1
+                done += 1
+        return chosen
 
     def permute_and_flip(self, candidates: Candidates) -> int:
         return first_accepted(candidates, self)

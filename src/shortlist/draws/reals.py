@@ -9,15 +9,16 @@ within 2^-48; the same tests check that over their whole range.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from shortlist import kernels
-from shortlist.draws.contract import UNIT, Candidates, Draws, Floats, Ints, Reals
+from shortlist.draws.contract import UNIT, Candidates, Draws, Floats, Ints, Reals, Words
 from shortlist.draws.normal_law import normal_chances
 
 if TYPE_CHECKING:
@@ -249,32 +250,41 @@ class ExponentialWeights:
         return len(self.counts) - int(np.searchsorted(self.counts[::-1], self._least))
 
     @property
+    def begins(self) -> bool:
+        """Whether any is left of the largest count."""
+        return bool(self.multiplicities[0])
+
+    @property
     def _least(self) -> int:
         """Of the counts that have a number of their own."""
         return max(int(self.counts[0]) - _far(self.epsilon, self.at_most), int(self.counts[-1]))
 
-    def quick_choice(self, word: int) -> int | None:
-        """The number that is chosen by a uniform of which these are the first 64 bits.
+    def quick_choices(self, words: Words, left: Floats, chosen: Ints) -> int:
+        """Write which numbers uniforms choose, one after another; how many there are.
 
-        None where these are not enough, or where there is no quick way. Weights and running sums
-        are off by what `approximate` says and by an ulp for each term, the uniform by 2^-64.
+        They end where the first 64 bits of a uniform are not enough, or where there is no quick
+        way. Weights and running sums are off by what `approximate` says and by an ulp for each
+        term, the uniform by 2^-64.
+
+        Args:
+            words: The first bits of each uniform, shape (n,).
+            left: The multiplicities, of which each choice takes away 1.
+            chosen: What is written to, shape (n,).
         """
         decays = None if self.at_most == math.inf else _decays(self.epsilon, self.at_most)
         counts = np.ascontiguousarray(self.counts, np.int64)
-        many = np.ascontiguousarray(self.multiplicities, np.float64)
-        compiled_for = counts.flags.carray and many.flags.carray
-        if decays is None or not compiled_for:
-            return None
-        n = len(counts)
+        if decays is None or not counts.flags.carray:
+            return 0
+        n = len(left)
         relative = 2 * decays.relative + (2 * n + 16) * ULP + 2.0**-63
-        i: int = kernels.choose(
+        found: int = kernels.choose(
             counts,
-            many,
+            left,
             decays.of_gap,
             np.empty(n),
-            *(word * 2.0**-64, relative, 2 * decays.rest),
+            *(words.copy(), relative, 2 * decays.rest, chosen),
         )
-        return None if i < 0 else i
+        return found
 
     def approximate(self) -> tuple[Floats, Floats]:
         """Those of `Decay` times the multiplicity; the sum of the rest is 0 up to its error."""
@@ -301,12 +311,30 @@ class ExponentialWeights:
 
     def pick(self, draws: Draws) -> int:
         """Draw a count by its weight; where it is in the rest, draw which one of these."""
-        i = draws.choice(self)
+        return self.within_rest(draws.choice(self), draws)
+
+    def within_rest(self, i: int, draws: Draws) -> int:
+        """The number that was chosen; where it is that of the rest, draw which one of these."""
         if self.at_most == math.inf or self.counts[i] >= self._least:
             return i
         i += int(np.flatnonzero(self.multiplicities[i:])[0])
         rest = replace(self, counts=self.counts[i:], multiplicities=self.multiplicities[i:])
         return i + rest.pick(draws)
+
+    def in_turn(self, pick: Callable[[Self], int]) -> Iterator[int]:
+        left, best = self.multiplicities.copy(), 0
+        while best < len(left):
+            if left[best] == 0:
+                best += 1
+                continue
+            i = best + pick(self.from_best(left, best))
+            left[i] -= 1
+            yield i
+
+    def from_best(self, left: Ints | Floats, best: int) -> Self:
+        """The same counts from one on, of which others are left."""
+        kind, counts = type(self), self.counts[best:]
+        return kind(counts, left[best:], self.epsilon, self.at_most)
 
     def pick_way(self, draws: Draws) -> int:
         """Draw a way with probability proportional to its weight, and return its number."""

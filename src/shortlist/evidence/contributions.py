@@ -250,6 +250,7 @@ class UnreachedRows(Unreached):
     _at_least: Ints  # how many items have at least each count, those left out not among them
     _order: Ints  # places in the domain by falling count, and behind them those left out
     _ranks: Ints  # where in the order each place of the domain stands
+    _falling: Ints  # the counts in the order
 
     @classmethod
     def of(cls, held: Contributions, domain: Ints) -> UnreachedRows:
@@ -264,7 +265,8 @@ class UnreachedRows(Unreached):
         at_least = np.bincount(counts, minlength=1)[::-1].cumsum()[::-1].copy()
         order, ranks = np.empty_like(counts), np.empty_like(counts)
         kernels.sort_falling(counts, at_least.copy(), order, ranks)
-        return cls(counts, held, places, starts, holders, reached, at_least, order, ranks)
+        falling = counts[order]
+        return cls(counts, held, places, starts, holders, reached, at_least, order, ranks, falling)
 
     def reach(self, place: int) -> None:
         held = self._held
@@ -279,16 +281,22 @@ class UnreachedRows(Unreached):
             self._at_least,
             self._order,
             self._ranks,
+            self._falling,
         )
 
     def leave_out(self, place: int) -> None:
-        kernels.lower(place, self.counts, self._at_least, self._order, self._ranks)
+        kernels.lower(
+            *(place, self.counts, self._at_least, self._order, self._ranks, self._falling)
+        )
 
     def groups(self) -> tuple[Ints, Ints]:
         most = min(len(self.counts), len(self._at_least))
         values, sizes = np.empty(most, np.int64), np.empty(most, np.int64)
-        n = kernels.distinct(self.counts, self._at_least, self._order, values, sizes)
+        n = kernels.distinct(self._falling, self._at_least, values, sizes)
         return values[:n], sizes[:n]
+
+    def in_order(self) -> tuple[Ints, Ints]:
+        return self._order[: self._at_least[0]], self._falling[: self._at_least[0]]
 
     def members(self, count: int) -> Ints:
         first = self._at_least[count + 1] if count + 1 < len(self._at_least) else 0

@@ -174,6 +174,10 @@ class Unreached(ABC):
         """The distinct counts of the items not left out, falling, and how many have each."""
 
     @abstractmethod
+    def in_order(self) -> tuple[Ints, Ints]:
+        """The places of the items not left out, by falling count, and these counts."""
+
+    @abstractmethod
     def members(self, count: int) -> Ints:
         """The places of the items not left out that have this count, in no order that matters."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from shortlist.kernels.compiling import kernel
 
 _LARGE = 1e200  # what grows is turned into its logarithm before it overflows
@@ -78,29 +80,49 @@ def slack_jumps(values, ends, k, near, slacks, jumps):
         place = last
 
 
-@kernel("int64(int64[::1], float64[::1], float64[::1], float64[::1], float64, float64, float64)")
-def choose(counts, multiplicities, decays, sums, share, relative, rest):
-    """Which weight a share of all weights, laid end to end, falls in; -1 where that is not certain.
+@kernel(
+    "int64(int64[::1], float64[::1], float64[::1], float64[::1], uint64[::1], float64, float64, "
+    "int64[::1])"
+)
+def choose(counts, left, decays, sums, words, relative, rest, chosen):
+    """Choose one after another: which weight a share of all weights, laid end to end, falls in.
 
-    Number i weighs decays[counts[0] - counts[i]] times its multiplicity, of falling counts; those
-    that the decays do not reach weigh at most `rest` together. `sums` is scratch space. Each end is
-    known up to `relative` times the total, and the rest.
+    Number i weighs decays[counts[best] - counts[i]] times what is left of it, of falling counts;
+    the best is the first of which any is left. Those that the decays do not reach weigh at most
+    `rest` together. Each word is a share, in multiples of 2^-64, and what it chooses is one less
+    then. `sums` is scratch space. Each end is known up to `relative` times the total, and the rest.
+
+    Returns how many choices are certain, up to the first that is not.
     """
-    total, n = 0.0, 0
-    while n < len(counts) and counts[0] - counts[n] < len(decays):
-        total += decays[counts[0] - counts[n]] * multiplicities[n]
-        sums[n] = total
-        n += 1
-    error = relative * total + rest
-    least, most = share * total - error, share * total + error
-    low, high = 0, n  # the sums before `low` are at most `least`, those from `high` on above
-    while low < high:
-        middle = (low + high) // 2
-        if sums[middle] > least:
-            high = middle
-        else:
-            low = middle + 1
-    return low if low < n and sums[low] > most else -1
+    best = 0
+    for done in range(len(words)):
+        while left[best] == 0:
+            best += 1
+        most, end, high = counts[best], best, len(counts)  # the decays reach all before the end
+        while end < high:
+            middle = (end + high) // 2
+            if most - counts[middle] < len(decays):
+                end = middle + 1
+            else:
+                high = middle
+        total = 0.0
+        for i in range(best, end):
+            # Unsigned, it is not looked at whether it counts from the end.
+            total += decays[np.uint64(most - counts[i])] * left[i]
+            sums[i] = total
+        point, error = words[done] * 2.0**-64 * total, relative * total + rest
+        low, high = best, end  # sums before `low` are at most point - error, from `high` on above
+        while low < high:
+            middle = (low + high) // 2
+            if sums[middle] > point - error:
+                high = middle
+            else:
+                low = middle + 1
+        if low == end or sums[low] <= point + error:
+            return done
+        chosen[done] = low
+        left[low] -= 1
+    return len(words)
 
 
 @kernel("void(float64[::1], float64[::1])")

@@ -195,22 +195,25 @@ def sort_falling(counts, ends, order, ranks):
         order[ranks[place]] = place
 
 
-@kernel("void(int64, int64[::1], int64[::1], int64[::1], int64[::1])")
-def lower(place, counts, at_least, order, ranks):
-    """Make a count smaller by 1: it changes places with the last of those equal to it."""
+@kernel("void(int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+def lower(place, counts, at_least, order, ranks, falling):
+    """Make a count smaller by 1: it changes places with the last of those equal to it.
+
+    `falling` are the counts in the order.
+    """
     count, rank = counts[place], ranks[place]
     last = at_least[count] - 1
     other = order[last]
     order[rank], ranks[other] = other, rank
     order[last], ranks[place] = place, last
-    counts[place], at_least[count] = count - 1, last
+    counts[place], at_least[count], falling[last] = count - 1, last, count - 1
 
 
 @kernel(
     "void(uint32[::1], bool_[::1], int64[::1], int64[::1], uint32[::1], int64[::1], "
-    "int64[::1], int64[::1], int64[::1], int64[::1])"
+    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
 )
-def reach(holders, reached, starts, sizes, items, places, counts, at_least, order, ranks):
+def reach(holders, reached, starts, sizes, items, places, counts, at_least, order, ranks, falling):
     """Mark these users as reached; of those who were not, the items count one user less."""
     for i in range(len(holders)):
         user = holders[i]
@@ -219,18 +222,18 @@ def reach(holders, reached, starts, sizes, items, places, counts, at_least, orde
             for j in range(starts[user], starts[user] + sizes[user]):
                 place = places[items[j]]
                 if place >= 0:
-                    lower(place, counts, at_least, order, ranks)
+                    lower(place, counts, at_least, order, ranks, falling)
 
 
-@kernel("int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def distinct(counts, at_least, order, values, sizes):
-    """Write the distinct counts of the first at_least[0] of the order, and how many have each.
+@kernel("int64(int64[::1], int64[::1], int64[::1], int64[::1])")
+def distinct(falling, at_least, values, sizes):
+    """Write the distinct ones of the first at_least[0] falling counts, and how many have each.
 
     Returns how many distinct ones there are.
     """
     found, rank = 0, 0
     while rank < at_least[0]:
-        values[found] = counts[order[rank]]
+        values[found] = falling[rank]
         end = at_least[values[found]]
         sizes[found] = end - rank
         rank = end

@@ -264,19 +264,21 @@ def pick_by_reach(
     """
     picked: list[int] = []
     unreached = held.unreached(domain)
-    left, logs, power = np.arange(len(domain)), np.log(weights), _POWER
+    is_left, logs, power = np.ones(len(domain)), np.log(weights), _POWER
     at_most = float(np.exp(_MOST_POWER * logs).sum()) * _ROUNDING
     for _ in range(min(k, len(domain))):
-        counts = unreached.counts[left]
-        falling = np.argsort(-counts, kind="stable")  # after one pick, nearly so already
-        left = left[falling]
-        worth = np.exp(power * logs[left])
-        odds = ExponentialWeights(counts[falling], worth, local_epsilon, at_most)
-        place = odds.pick(draws)
-        power = followed(power, worth, logs[left], place)
-        picked.append(int(left[place]))
-        unreached.reach(picked[-1])
-        left = np.delete(left, place)
+        # In the order of the domain, and of all of it: in that of counts, rounding would tell of
+        # these, and by the rounding of sums the next powers would.
+        worth = np.exp(power * logs)
+        worth *= is_left
+        places, counts = unreached.in_order()
+        odds = ExponentialWeights(counts, worth[places], local_epsilon, at_most)
+        place = int(places[odds.pick(draws)])
+        power = followed(power, worth, logs, place)
+        picked.append(place)
+        is_left[place] = 0.0
+        unreached.reach(place)
+        unreached.leave_out(place)
     return np.array(picked, np.int64)
 
 
@@ -284,6 +286,12 @@ def followed(power: float, worth: Floats, logs: Floats, place: int) -> float:
     """The power for the next pick: a step up the likelihood of this one by weights alone.
 
     Where what is counted agrees with the weights, picks are of more weight than by weights alone.
+
+    Args:
+        power: That of this pick.
+        worth: Each item's weight to that power, 0 where it was picked before, shape (n,).
+        logs: The logarithms of the weights, shape (n,).
+        place: Which item this pick is.
     """
-    expected = float((worth * logs).sum() / worth.sum())
+    expected = float(np.einsum("i,i", worth, logs) / np.einsum("i->", worth))
     return min(max(power + _STEP * (float(logs[place]) - expected), 0.0), _MOST_POWER)

@@ -13,7 +13,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from shortlist.algorithms.grouping import EqualCounts
-from shortlist.draws import Draws, Floats, Ints
+from shortlist.draws import Draws, Ints
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.errors import InputError
 from shortlist.evidence import PrivateCounts
@@ -27,7 +27,7 @@ from shortlist.mechanisms.mechanism import (
     picked_in_turn,
     require_bounded,
 )
-from shortlist.mechanisms.peeling import first, odds, picks
+from shortlist.mechanisms.peeling import first, odds
 from shortlist.parameters import MOST_ITEMS, DeltaOfCounts, Epsilon, Share, Whole
 from shortlist.privacy import ZCDP, Approximate, Cost, Pure, round_down, round_up
 from shortlist.privacy.accountant import (
@@ -332,13 +332,11 @@ class LimitedPicks:
         nobody = int(np.searchsorted(-values, -bar, side="right"))
         values = np.insert(values, nobody, bar)
         sizes = np.insert(sizes.astype(np.float64), nobody, self.nobody)
-        picked = picks(values, sizes, self._pick, draws)
+        at_most = float(MOST_ITEMS) + self.nobody
+        weights = ExponentialWeights(values, sizes, self.local_epsilon, at_most)
+        picked = weights.in_turn(lambda left: left.pick(draws))
         found = first(self.k, takewhile(lambda group: group != nobody, picked))
         return found - (found > nobody)
-
-    def _pick(self, values: Ints, left: Floats, draws: Draws) -> int:
-        at_most = float(MOST_ITEMS) + self.nobody
-        return ExponentialWeights(values, left, self.local_epsilon, at_most).pick(draws)
 
     def _limited(self, groups: EqualCounts) -> tuple[Ints, Ints, int]:
         """The groups looked at, with as many items of each as take part, and the bar's count.

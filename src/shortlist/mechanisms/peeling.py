@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,9 +31,6 @@ from shortlist.privacy.calibration import (
     peeling_epsilon,
     peeling_epsilon_lemma_b1,
 )
-
-Pick = Callable[[Ints, Any, Draws], int]
-"""From values, how many items each has left, and draws to a place among the values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,37 +106,13 @@ def peel(counts: Ints, k: int, local_epsilon: float, draws: Draws) -> Ints:
 
 def peel_groups(groups: EqualCounts, k: int, local_epsilon: float, draws: Draws) -> Ints:
     """The same of items that are grouped by count already."""
-    picked = picks(groups.values, groups.sizes, partial(pick, local_epsilon), draws)
-    return groups.draw_members(first(k, picked), draws)
-
-
-def picks(values: Ints, sizes: Ints, pick: Pick, draws: Draws) -> Iterator[int]:
-    """The groups of all items, picked one by one from what is left.
-
-    Args:
-        values: The count of each group, falling, shape (n_groups,).
-        sizes: How many items each has, at least 1.
-        pick: How the next one is picked.
-        draws: The exact draws; none is made before the next pick is asked for.
-    """
-    left, best = sizes.copy(), 0
-    while best < len(left):
-        if left[best] == 0:
-            best += 1
-            continue
-        group = best + pick(values[best:], left[best:], draws)
-        left[group] -= 1
-        yield group
+    weights = ExponentialWeights(groups.values, groups.sizes, local_epsilon)
+    return groups.draw_members(draws.choices_in_turn(weights, k), draws)
 
 
 def first(k: int, picked: Iterable[int]) -> Ints:
     """The first k picks, or all, if there are fewer."""
     return np.fromiter(islice(picked, k), np.int64)
-
-
-def pick(epsilon: float, values: Ints, left: Ints, draws: Draws) -> int:
-    """One pick of the exponential mechanism."""
-    return ExponentialWeights(values, left, epsilon).pick(draws)
 
 
 EDGE = 1.1

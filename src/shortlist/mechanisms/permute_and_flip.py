@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar
 
 from shortlist.algorithms.grouping import EqualCounts
-from shortlist.draws import Draws, Ints
+from shortlist.draws import Draws
 from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import PublicCounts
 from shortlist.mechanisms.mechanism import Mechanism, Selection, picked_in_turn
-from shortlist.mechanisms.peeling import first, picks
+from shortlist.mechanisms.peeling import first
 from shortlist.parameters import Epsilon, Whole
 from shortlist.privacy import Pure
 from shortlist.privacy.calibration import divide_down
@@ -67,11 +67,7 @@ class PermuteAndFlip(Mechanism):
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items in the order picked (all, if there are fewer)."""
         groups = EqualCounts.of(evidence.counts)
-        each = partial(flip, self.local_epsilon * evidence.unit)
-        picked = picks(groups.values, groups.sizes, each, draws)
+        each = self.local_epsilon * evidence.unit
+        weights = ExponentialWeights(groups.values, groups.sizes, each)
+        picked = weights.in_turn(draws.permute_and_flip)
         return Selection(groups.draw_members(first(self.k, picked), draws))
-
-
-def flip(epsilon: float, values: Ints, left: Ints, draws: Draws) -> int:
-    """One pick of permute-and-flip."""
-    return draws.permute_and_flip(ExponentialWeights(values, left, epsilon))

@@ -12,6 +12,7 @@ import numpy as np
 
 from shortlist.algorithms.grouping import sample
 from shortlist.draws import Draws, Ints
+from shortlist.draws.reals import ExponentialWeights
 from shortlist.evidence import UserSets
 from shortlist.mechanisms.finding import ByThreshold
 from shortlist.mechanisms.mechanism import (
@@ -22,7 +23,7 @@ from shortlist.mechanisms.mechanism import (
     cost_of_release,
     picked_in_turn,
 )
-from shortlist.mechanisms.peeling import odds, pick, picks_cost, picks_epsilon
+from shortlist.mechanisms.peeling import odds, picks_cost, picks_epsilon
 from shortlist.mechanisms.weighted_gaussian import (
     WeightedGaussian,
     discover,
@@ -298,7 +299,7 @@ def peel_users(held: UserSets, domain: Ints, k: int, local_epsilon: float, draws
             members = unreached.members(0)
             picked += members[sample(len(members), k - len(picked), draws)].tolist()
             break
-        group = pick(local_epsilon, counts, sizes, draws)
+        group = ExponentialWeights(counts, sizes, local_epsilon).pick(draws)
         member = draws.integer(sizes[group : group + 1])[0]
         picked.append(int(unreached.members(counts[group])[member]))
         unreached.reach(picked[-1])

@@ -360,6 +360,11 @@ class UnreachedInTable(Unreached):
         counts, sizes = np.unique(self.counts[self._is_left], return_counts=True)
         return counts[::-1].copy(), sizes[::-1].copy()
 
+    def in_order(self) -> tuple[Ints, Ints]:
+        places = np.flatnonzero(self._is_left)
+        places = places[np.argsort(-self.counts[places], kind="stable")]
+        return places, self.counts[places]
+
     def members(self, count: int) -> Ints:
         return np.flatnonzero(self._is_left & (self.counts == count))
 
