@@ -41,9 +41,10 @@ def ways(mechanism, sizes, runs=40):
         ([(1, 20_000), (20, 30_000)], 1),
         ([(20, 30_000)], 1),
         ([(1, 30)], 1),
+        ([(1, 27_000), (200, 3_000)], 1),  # a few users hold most of all
     ],
 )
-def test_one_unit_is_for_many_users_of_few_items(sizes, way):
+def test_one_unit_is_for_tables_whose_users_hold_few_items(sizes, way):
     assert ways(made(), sizes)[way] >= 36
 
 
@@ -60,8 +61,8 @@ def test_one_unit_pays_for_the_choice_and_rounds_have_all(epsilon, bound):
     assert (rounds.epsilon, rounds.delta) == (epsilon, 1e-6)
     assert greedy.epsilon + mechanism.choice_epsilon <= epsilon
     assert 0.99 * epsilon < greedy.epsilon
-    assert 0.8e-6 < greedy.delta < 1e-6
-    assert worst(mechanism, greedy.delta) <= 1e-6 < worst(mechanism, 1.1 * greedy.delta)
+    assert 0.6e-6 < greedy.delta < 1e-6
+    assert worst(mechanism, greedy.delta) <= 1e-6 < worst(mechanism, 1.2 * greedy.delta)
 
 
 def worst(mechanism, of_unit):
@@ -91,7 +92,7 @@ def test_a_table_of_one_item_users_is_found_as_by_policy_greedy():
     }
     named = {kind: len(release) for kind, release in found.items()}
     assert type(found[None].mechanism) is GreedyOrRounds
-    assert named[None] > 0.97 * named[PolicyGreedy]
+    assert named[None] > 0.95 * named[PolicyGreedy]
     assert named[None] > 1.1 * named[AdaptiveGaussian]
 
 
@@ -127,7 +128,7 @@ def law_of(mechanism, users):
 
 
 SMALL = {"epsilon": 3.0, "delta": 0.01, "max_items_per_user": 2}
-LOUD = GreedyOrRoundsDesign(choice_share=0.02)
+LOUD = GreedyOrRoundsDesign(choice_share=0.02, most=0.25)
 
 
 @pytest.mark.parametrize("n", range(len(USERS) + 1))
@@ -135,9 +136,9 @@ def test_the_odds_are_those_of_the_definition(n):
     mechanism = made(**SMALL, design=LOUD)
     lean = 0.9 * mechanism.threshold / mechanism.units_needed
     roots = [min(len(user), 2) ** 0.5 for user in USERS[:n] if user]
-    votes = np.clip([lean - root for root in roots], -1, 1)
+    votes = np.clip([(lean - root) / 0.25 for root in roots], -1, 1)
     against = [-votes[votes < 0].sum(), votes[votes > 0].sum()]
-    odds = np.array([0.02, 1.0]) * np.exp(-0.06 * np.array(against))
+    odds = np.array([0.03, 1.0]) * np.exp(-0.06 * np.array(against))
     assert law_of(mechanism, USERS[:n]) == pytest.approx(odds / sum(odds), abs=1e-5)
 
 
@@ -172,7 +173,7 @@ class Loud(GreedyOrRounds):
     """The right one, whose choice has more of epsilon, on a coarse grid."""
 
     design: GreedyOrRoundsDesign = field(
-        default=GreedyOrRoundsDesign(choice_share=0.02, factor=1.0).coarse,
+        default=GreedyOrRoundsDesign(choice_share=0.02, factor=1.0, most=1.0).coarse,
         repr=False,
     )
 
