@@ -110,8 +110,32 @@ def test_help_loads_nothing_heavy():
     code = (
         "import sys; from shortlist.cli import exit_status; sys.argv[1:] = ['top-k', '--help'];"
         "exit_status();"
-        "print({'numpy', 'scipy', 'polars', 'numba', 'narwhals', 'flint'} & set(sys.modules))"
+        "heavy = {'numpy', 'scipy', 'polars', 'numba', 'narwhals', 'flint', 'markdown_it'};"
+        "print(heavy & set(sys.modules))"
     )
+    assert _printed(code).endswith("\nset()\n")
+
+
+def test_what_help_does_without_is_there_for_others():
+    code = (
+        "import sys; from shortlist.cli import exit_status; sys.argv[1:] = ['--help'];"
+        "exit_status();"
+        "from rich.markdown import Markdown; from rich.traceback import Traceback;"
+        "print(Markdown('*a*').markup, Traceback.from_exception)"
+    )
+    assert "\n*a* <bound method Traceback" in _printed(code)
+
+
+def test_help_comes_also_where_typer_takes_more_of_what_is_left_out():
+    code = (
+        "import sys; from shortlist.cli import exit_status, _typer_commands as made;"
+        "made._LEFT_OUT['rich.markdown'] = 'Other';"
+        "sys.argv[1:] = ['--help'];"
+        "exit_status()"
+    )
+    assert "Usage: shortlist" in _printed(code)
+
+
+def _printed(code):
     words = [sys.executable, "-c", code]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - ours
-    assert done.stdout.endswith("\nset()\n")
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout  # noqa: S603 - ours

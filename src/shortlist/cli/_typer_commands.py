@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Parameter
+from types import ModuleType
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -18,6 +20,7 @@ from shortlist.cli._settings_file import configured, unconfigured
 from shortlist.cli.failure import USAGE_ERROR
 
 _Run = TypeVar("_Run", bound=Callable[..., Any])
+_LEFT_OUT = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
 _NO_BRACES = str.maketrans("", "", "{}")  # as in {ID}..., which others write ID...
 
 
@@ -161,6 +164,11 @@ class _Command(TyperCommand):
                 ctx.fail(f"Option '{max(option.opts, key=len)}' is given {times} times.")
         return super().parse_args(ctx, args)
 
+    def get_help(self, ctx: Any) -> str:
+        """As Typer makes it."""
+        _prepare_help()
+        return super().get_help(ctx)
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Without braces."""
         return [piece.translate(_NO_BRACES) for piece in super().collect_usage_pieces(ctx)]
@@ -180,6 +188,11 @@ class _Group(TyperGroup):
         for parameter in self.params:
             _let_read(parameter)
 
+    def get_help(self, ctx: Any) -> str:
+        """As Typer makes it."""
+        _prepare_help()
+        return super().get_help(ctx)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that was typed, with its options."""
         name, command, rest = super().resolve_command(ctx, args)
@@ -196,6 +209,24 @@ class _Group(TyperGroup):
 def with_options(command: Any) -> Any:
     """A command of a group, with the options that the list of commands does without."""
     return command.whole() if isinstance(command, _Listed) else command
+
+
+def _prepare_help() -> None:
+    """Load what Typer prints help by, but for what nothing here uses of it.
+
+    That would take a third of the time in which help is printed.
+    """
+    absent = {name: kind for name, kind in _LEFT_OUT.items() if name not in sys.modules}
+    for name, kind in absent.items():
+        sys.modules[name] = ModuleType(name)
+        setattr(sys.modules[name], kind, type(kind, (), {}))
+    try:
+        import typer.rich_utils  # noqa: F401 - loaded for Typer, which imports it then
+    except ImportError:
+        pass  # another Typer asks for more, and loads all of it
+    finally:
+        for name in absent:
+            del sys.modules[name]
 
 
 def _let_read(parameter: Any, parse: Callable[[Any], Any] | None = None) -> None:

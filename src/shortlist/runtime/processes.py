@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -77,6 +75,8 @@ _private_folders: list[tuple[int, str]] = []  # with the process that has made e
 
 def private_folder() -> Path:
     """A new folder among the temporary ones, which nobody else may look into, until the exit."""
+    import tempfile  # help would load it for nothing
+
     folder = tempfile.mkdtemp(prefix="shortlist-")  # of mode 0700
     _private_folders.append((os.getpid(), folder))
     return Path(folder)
@@ -88,6 +88,8 @@ def remove_private_folders() -> None:
     while _private_folders:
         maker, folder = _private_folders.pop()
         if maker == os.getpid():
+            import shutil
+
             shutil.rmtree(folder, ignore_errors=True)
 
 
