@@ -151,6 +151,14 @@ def test_one_user_more_moves_each_loss_by_at_most_one(user):
     assert user or not moved.any()
 
 
+@pytest.mark.parametrize("bound", [None, 2, 1000])
+def test_users_of_any_number_of_items_have_one_vote_at_most(bound):
+    mechanism, sizes = made(max_items_per_user=bound), np.arange(1, 1200)
+    alone = [mechanism._lost(np.bincount([size], minlength=1200)) for size in sizes]
+    assert ((np.array(alone) >= 0) & (np.array(alone) <= ONE)).all()
+    assert not np.array(alone).min(axis=1).any()  # against one of both ways alone
+
+
 @pytest.mark.parametrize("user", USERS)
 def test_the_choice_costs_no_more_than_its_range(user):
     mechanism = made(**SMALL, design=LOUD)

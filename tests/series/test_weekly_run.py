@@ -273,6 +273,18 @@ def test_estimates_are_least_squares_of_all_runs_by_what_boosts_were_worth():
     assert told.items.tolist() == [5, 2]
 
 
+def test_estimates_are_the_same_to_the_last_bit_in_whichever_order_items_came():
+    terms, rng = SeriesTerms(epsilon=1.0, delta=1e-5, periods=8), np.random.default_rng(1)
+    sums = np.rint(2**20 * rng.normal(40.0, 9.0, (30, 6))).astype(np.int64)
+    named_in, items = rng.integers(0, 7, 30), np.arange(30)
+    told = set()
+    for _ in range(20):
+        order = rng.permutation(30)
+        state = State(6, items[order], sums[order], named_in[order])
+        told.add(frozenset(zip(*(x.tolist() for x in estimates(terms, state)), strict=True)))
+    assert len(told) == 1
+
+
 def test_estimates_of_few_items_are_as_certain_as_they_say():
     """Of one item alone: nothing is fitted to its noise.
 

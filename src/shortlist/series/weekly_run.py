@@ -319,7 +319,7 @@ def estimates(terms: SeriesTerms, state: State) -> Estimates:
     weight to other items, a boost is worth less: what it was worth to an item in each run is
     estimated from all other named items together.
     """
-    named = np.flatnonzero(state.named_in)
+    named = _in_public_order(state, np.flatnonzero(state.named_in))
     of_named = replace(
         state,
         counted=state.counted[named],
@@ -334,6 +334,16 @@ def estimates(terms: SeriesTerms, state: State) -> Estimates:
         weights = _worth(terms, boosts, np.maximum(_fitted(sums, weights), 0), sums)
     sds = terms.sigma / np.sqrt((weights**2).sum(axis=0))
     return Estimates(of_named.counted, _fitted(sums, weights), sds)
+
+
+def _in_public_order(state: State, named: Ints) -> Ints:
+    """The places of named items by their noisy sums: a sum of floats hangs on the order of items.
+
+    In the state they stand as users brought them in.
+    """
+    order = np.lexsort((state.named_in[named], *state.sums[named].T))
+    in_order: Ints = named[order]
+    return in_order
 
 
 def _fitted(sums: Floats, weights: Floats) -> Floats:

@@ -25,8 +25,6 @@ from shortlist.series.kinds import KINDS, KindOfSeries
 from shortlist.series.terms import SeriesPromise
 from shortlist.series.weekly_run import State
 
-_DECIMALS = 6  # of estimates: behind them, sums of floats hang on the order of items
-
 
 @dataclass(frozen=True)
 class GivenGrid:
@@ -132,7 +130,7 @@ class WholeSeries:
             state.counted[named].tolist(), state.named_in[named].tolist(), rows, strict=True
         )
         items, *figures = self.of_kind.told(self.terms, state)
-        listed = zip(items.tolist(), *(x.round(_DECIMALS).tolist() for x in figures), strict=True)
+        listed = zip(items.tolist(), *(x.tolist() for x in figures), strict=True)
         return frozenset([*public, *listed])
 
 
