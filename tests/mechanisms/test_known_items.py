@@ -187,3 +187,11 @@ def test_a_known_item_needs_fewer_users():
     large = AdaptiveGaussian(epsilon=9.0, delta=0.5, max_items_per_user=1).search
     for known, private in zip(large.of_known.thresholds, large.thresholds, strict=True):
         assert known <= private
+
+
+def test_noisy_units_of_a_known_item_are_of_those_that_users_gave():
+    mechanism = PolicyGreedy(epsilon=1.0, delta=1e-6)
+    held = of_known(mechanism, ({0},) * 500 + ({1},) * 500, 2, ExactDraws(SeededBits(0)))
+    told = [mechanism.select(held, ExactDraws(SeededBits(seed))).scores for seed in range(60)]
+    assert mechanism.head_start > 5
+    assert np.abs(np.mean(told, axis=0) - 500).max() < 1

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from decimal import Context, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +21,8 @@ from shortlist.draws.reals import LaplaceCDF, NormalCDF
 from shortlist.errors import InputError
 from shortlist.evidence.buckets import MOST_USERS
 from shortlist.mechanisms import Accounting, PolicyGaussian, PolicyGreedy, WeightedGaussian
+from shortlist.mechanisms.policy_greedy import _Halves
+from shortlist.privacy.accountant.policy_coin import UnitCoin
 from shortlist.privacy.calibration import threshold
 
 
@@ -97,6 +100,58 @@ def test_coins_are_the_best_there_are(epsilon, delta):
     best = [float(best_chance(n, epsilon, delta)) for n in units.tolist()]
     assert np.allclose(values, best, rtol=1e-11, atol=0)
     assert values[-4] < 1 == values[-3] == values[-1]
+
+
+def lost_in_noisy_units(coin, epsilon):
+    """The delta of one unit more or less, either way, of any number: names with noisy units.
+
+    All in rational numbers, with a lower bound of e^epsilon: so nothing is rounded towards privacy.
+    """
+    growth = Fraction(Context(prec=120).exp(Decimal(epsilon))) * (1 - Fraction(1, 10**110))
+    chances = [Fraction(numerator, 1 << coin.bits) for numerator in coin.numerators]
+    of_need = [0, *(b - a for a, b in itertools.pairwise(chances)), 0]
+    more = fewer = worst = Fraction(0)
+    for n, (now, then) in enumerate(itertools.pairwise([*chances, 1, 1])):
+        # The new value of n + 1 units, and the one of n units beside it.
+        next_to = of_need[n : n + 2] if n < len(chances) else [0, 0]
+        more += max(next_to[1] - growth * next_to[0], 0)
+        fewer += max(next_to[0] - growth * next_to[1], 0)
+        worst = max(
+            worst,
+            more + max((1 - then) - growth * (1 - now), 0),
+            fewer + max((1 - now) - growth * (1 - then), 0),
+        )
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", [0.4, 1.0, 3.0, 20.0, 40.0])
+@pytest.mark.parametrize("delta", [1e-300, 1e-6, 2.0**-10, 0.3, 0.5, 0.7, 1 - 2**-53])
+def test_noisy_units_are_within_the_guarantee_in_whole_numbers(epsilon, delta):
+    mechanism = PolicyGreedy(epsilon=epsilon, delta=delta)
+    assert mechanism.score_unit is not None
+    assert 0.999 * delta < lost_in_noisy_units(mechanism._coin, epsilon) <= Fraction(delta)
+
+
+def test_a_coin_without_room_for_roundings_breaks_the_guarantee_of_noisy_units():
+    assert lost_in_noisy_units(UnitCoin(1.0, 1e-6), 1.0) > Fraction(1e-6)
+    loud = UnitCoin(1.0, 0.9e-6)
+    assert lost_in_noisy_units(loud, 0.9) > Fraction(1e-6)
+
+
+@fixed
+@given(
+    epsilon=between(0.1, 40.0),
+    delta=between(1e-300, 0.5) | st.floats(0.01, 1 - 2**-53),
+    places=st.lists(st.integers(0, 2**16), min_size=3, max_size=3),
+)
+@example(epsilon=0.3, delta=1e-9, places=[2**16 - 3, 2**16 - 2, 2**16])
+@example(epsilon=0.3, delta=1e-9, places=[40, 41, 42])
+def test_halves_of_a_need_are_within_their_stated_error(epsilon, delta, places):
+    coin = PolicyGreedy(epsilon=epsilon, delta=delta)._coin
+    middle = [n % (coin.certain - 1) + 1 for n in sorted(places)]
+    low, high = [n // 2 for n in middle], [n + (coin.certain - n + 1) // 2 for n in middle]
+    for below, above in ((low, high), ([n - 1 for n in middle], [n + 1 for n in middle])):
+        within_stated_error(_Halves(coin, ints(*below), ints(*middle), ints(*above)))
 
 
 @pytest.mark.parametrize("epsilon", [1e3, 1e5, 1e7, 1e15])
