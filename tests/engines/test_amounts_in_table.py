@@ -182,14 +182,6 @@ def test_what_may_come_out_otherwise_is_refused_by_name(any_engine):
         )
 
 
-def test_groups_of_amounts_are_refused_in_an_engine():
-    place = engine_places.DuckDB()
-    frame = odd().with_columns(land=pl.lit("NO"))
-    ask = {"by": "land", "epsilon": 1e4, "delta": 1e-6, "random": SeededBits(1)}
-    refusal(lambda: source(place, frame).top_k(1, **ask), "by", "pull=True")
-    assert source(place, frame, pull=True).top_k(1, **ask).by == ("land",)
-
-
 def test_a_column_that_is_gone_is_noticed_before_the_charge():
     place = engine_places.DuckDB()
     asked = source(place, odd())

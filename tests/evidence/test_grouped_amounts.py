@@ -42,15 +42,15 @@ def by_definition(of_users):
 @given(rows)
 def test_sums_are_those_of_the_definition(held):
     exact, found = spent(held), amounts(held)
-    assert [each.counts.tolist() for each in found.each()] == by_definition(exact)
-    assert {each.unit for each in found.each()} == {1 / MOST}
+    assert [each.counts.tolist() for each, _ in found.each()] == by_definition(exact)
+    assert {each.unit for each, _ in found.each()} == {1 / MOST}
     asked = found.among(*ALL)
     assert asked.counts.reshape(GROUPS, ITEMS).tolist() == by_definition(exact)
     assert asked.unit == 1 / MOST
     holders = np.zeros((GROUPS, ITEMS), int)
     for _, group, item in exact:
         holders[group, item] += 1
-    assert [each.recount().counts.tolist() for each in found.each()] == holders.tolist()
+    assert [each.recount().counts.tolist() for each, _ in found.each()] == holders.tolist()
     assert found.items().recount().counts.sum() == len({(u, i) for u, _, i in exact})
 
 
@@ -61,7 +61,7 @@ def test_bounded_sums_are_of_so_many_groups_of_each_user_as_they_are(held, bound
     sizes = np.bincount(list(in_groups.values()), minlength=GROUPS + 1)
     assert kept.groups.users_of_size()[1:].sum() == sizes.sum()
     assert kept.groups.largest <= bound
-    for found, whole in zip(kept.each(), by_definition(exact), strict=True):
+    for (found, _), whole in zip(kept.each(), by_definition(exact), strict=True):
         assert (found.counts <= whole).all()
 
 
@@ -69,8 +69,8 @@ def test_public_groups_have_their_places_and_no_others_count():
     held = [((0, 0, 0), 3), ((0, 1, 0), 4), ((1, 1, 1), 20), ((1, 2, 1), 5)]
     found = amounts(held).within(np.array([1, -1]))
     assert found.groups_are_public
-    assert [each.counts.tolist() for each in found.each()] == [[4, MOST], [0, 0]]
+    assert [each.counts.tolist() for each, _ in found.each()] == [[4, MOST], [0, 0]]
     of_list = found.among(np.arange(2), np.array([1, -1]))
     assert of_list.counts.tolist() == [MOST, 0, 0, 0]
     assert found.bounded(1, DRAWS) is not None
-    assert [len(each.sizes) for each in found.each()] == [2, 0]
+    assert [len(each.sizes) for each, _ in found.each()] == [2, 0]

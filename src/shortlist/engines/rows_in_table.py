@@ -18,7 +18,11 @@ from shortlist.engines._table_engine import (
     shown_of,
     with_known,
 )
-from shortlist.engines.amounts_in_memory import AmountsInMemory, shown_amounts
+from shortlist.engines.amounts_in_memory import (
+    AmountsInGroups,
+    AmountsInMemory,
+    shown_amounts,
+)
 from shortlist.engines.engine import Engine, ShownEvidence
 from shortlist.engines.items_together import (
     BYTES_A_COMBINATION,
@@ -30,11 +34,11 @@ from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.rows_in_memory import RowsInGroups, RowsInMemory
 from shortlist.engines.tables._amounts_in_table import AmountsInTable, require_alike
 from shortlist.engines.tables._dialect import TableInEngine
-from shortlist.engines.tables._expressions import Arrow
+from shortlist.engines.tables._expressions import Arrow, Expression
 from shortlist.engines.tables._filters_in_table import filtered
 from shortlist.engines.tables._groups_in_table import GroupsInTable
 from shortlist.engines.tables._scratch import Scratch
-from shortlist.engines.tables._sets_from_rows import ItemsInEngine, read_sets
+from shortlist.engines.tables._sets_from_rows import ItemsInEngine, SetsRead, read_sets
 from shortlist.engines.tables._sets_in_table import SetsInTable, held_together, rehearse
 from shortlist.engines.tables.which_engine import table_in_engine
 from shortlist.errors import Words
@@ -202,10 +206,7 @@ class RowsInTable(_UsersInEngine):
         Raises:
             InputError: A column is unknown, named twice, or of no usable type.
         """
-        table = self._table.by(names)
-        n_by = len(table.items) - len(self._table.items)
-        by = tuple(table.items)[:n_by]
-        return RowsInTable(table, None, by, may_fetch=self._may_fetch)
+        return _by(names, self._table, may_fetch=self._may_fetch)
 
     def of_items(self, public: pl.DataFrame) -> RowsInTable:
         """The same rows, where everybody knows the items that count."""
@@ -316,7 +317,7 @@ class TogetherInTable(RowsInTable):
 
 
 class GroupedTable(_UsersInEngine):
-    """Who holds what, in which group: groups may be public, and items known or public."""
+    """Who holds what, or spent what, in which group: groups may be public, and items known."""
 
     def __init__(
         self,
@@ -328,7 +329,7 @@ class GroupedTable(_UsersInEngine):
         may_fetch: bool,
     ) -> None:
         super().__init__(table, in_engine, lists.groups, by, known=lists.known, may_fetch=may_fetch)
-        self._lists = lists
+        self._lists, self.amounts = lists, table.amounts
         self.items_are_public, self.n_items = lists.listed is not None, lists.n_items
         self.can_show = lists.can_show
 
@@ -339,15 +340,29 @@ class GroupedTable(_UsersInEngine):
         require_whole_groups(wants)
 
     def _in_memory(self, table: SensitiveTable) -> Engine:
-        return RowsInGroups(table, len(self.by)).in_groups(self._lists)
+        rows = RowsInGroups if self.amounts is None else AmountsInGroups
+        return rows(table, len(self.by)).in_groups(self._lists)
+
+    def _pairs(
+        self, in_engine: TableInEngine, scratch: Scratch
+    ) -> tuple[SetsRead, Expression | None]:
+        """Who holds which pair of a group and an item; and what was spent, where that is asked."""
+        user, *names = self.columns
+        if self.amounts is None:
+            return read_sets(in_engine.rows, user, names, scratch), None
+        held = AmountsInTable.of_rows(in_engine, [user, *names], self.amounts, scratch)
+        return held.sets.values, held.spent
+
+    def _read(self, in_engine: TableInEngine, scratch: Scratch) -> SetsInTable:
+        pairs, _ = self._pairs(in_engine, scratch)
+        return SetsInTable(pairs, scratch)
 
     @contextmanager
     def _shown(self, wants: Wants, draws: Draws) -> Iterator[ShownEvidence]:
         """Show of each user at most `wants.groups` groups, if there is such a bound."""
-        user, *names = self.columns
         with self._in_engine.asking() as scratch:
-            pairs = read_sets(self._in_engine.rows, user, names, scratch)
-            sets = GroupsInTable.of(pairs, len(self.by), scratch)
+            pairs, spent = self._pairs(self._in_engine, scratch)
+            sets = GroupsInTable.of(pairs, len(self.by), scratch, spent)
             types = self._table.items
             by = {name: types[name] for name in self.by}
             groups = ItemsInEngine(sets.groups.values.numbered, by, scratch)
@@ -383,6 +398,15 @@ class SumsInTable(_UsersInEngine):
         in_memory = AmountsInMemory(table, public)
         self.n_items, self.can_show = in_memory.n_items, in_memory.can_show
 
+    def grouped_by(self, names: object) -> RowsInTable:
+        """The rows with further columns, which say groups; see `RowsInTable.grouped_by`."""
+        return _by(names, self._table, may_fetch=self._may_fetch)
+
+    @property
+    def listed(self) -> pl.DataFrame | None:
+        """The items that everybody knows, of which no others count; None where they are private."""
+        return self._public
+
     def of_items(self, public: pl.DataFrame) -> SumsInTable:
         """The same rows, where everybody knows the items that count."""
         return SumsInTable(self._table, public, may_fetch=self._may_fetch)
@@ -411,6 +435,13 @@ class SumsInTable(_UsersInEngine):
             held = self._spent(self._in_engine, scratch)
             items = ItemsInEngine(held.sets.values.numbered, self._table.items, scratch)
             yield shown_amounts(held, items, wants, draws, self._public)
+
+
+def _by(names: object, table: SensitiveTable, *, may_fetch: bool) -> RowsInTable:
+    """Rows of a table with further columns, the first of an item's."""
+    grouped = table.by(names)
+    by = tuple(grouped.items)[: len(grouped.items) - len(table.items)]
+    return RowsInTable(grouped, None, by, may_fetch=may_fetch)
 
 
 def _in_engine(table: SensitiveTable) -> TableInEngine:

@@ -204,6 +204,18 @@ class PairSets(NamedTuple):
     positions: Callable[[Ints], Ints]
 
 
+class InOneGroup(NamedTuple):
+    """What users hold in one group.
+
+    Attributes:
+        sets: Their sets.
+        codes: What the codes of items are in all groups; None where they are the same.
+    """
+
+    sets: UserSets
+    codes: Ints | None = None
+
+
 class UserGroups(ABC):
     """Sets of items, one for each user in each group, seen as users' sets of one kind or another.
 
@@ -254,17 +266,17 @@ class UserGroups(ABC):
         """How many codes of items `each` tells."""
         return self.n_items if self.listed is None else len(self.listed)
 
-    def each(self) -> Iterator[UserSets]:
+    def each(self) -> Iterator[InOneGroup]:
         """What users hold in each group, one after another; listed items are told by their places.
 
         Who holds nothing there may be left out.
         """
         for held in self._in_each():
-            yield held if self.listed is None else held.among(self.listed)
+            yield InOneGroup(held if self.listed is None else held.among(self.listed))
 
+    @abstractmethod
     def _in_each(self) -> Iterator[UserSets]:
-        for group in range(self.n_groups):
-            yield self.within(np.array([group])).items()
+        """What users hold in each group; items have the codes that they have in all groups."""
 
     @abstractmethod
     def items(self) -> UserSets:

@@ -391,7 +391,9 @@ class Pairs(Source):
         Raises:
             InputError: An argument cannot be used, or the items are public and the groups are not.
         """
-        rows = self._grouped_rows(group_items)
+        rows = self._rows
+        if rows.amounts is not None:
+            require_groups(rows.amounts, group_items)
         require_count("max_groups_per_user", max_groups_per_user)
         require_option(GroupItems, "group_items", group_items)
         if group_items is not GroupItems.SHARED and rows.listed is not None:
@@ -424,22 +426,6 @@ class Pairs(Source):
             assumes=self._assumes,
             bounds={**self._bounds, **of_groups},
             facts=self._facts,
-        )
-
-    def _grouped_rows(
-        self, group_items: GroupItems
-    ) -> RowsInMemory | RowsInTable | AmountsInMemory:
-        """The rows, of which columns of groups can be read, too."""
-        rows = self._rows
-        if rows.amounts is not None:
-            require_groups(rows.amounts, group_items)
-        if rows.amounts is None or isinstance(rows, AmountsInMemory):
-            return rows
-        raise InputError(
-            "in an engine, amounts are not summed up by group",
-            "add {pull=True}, which fetches the rows; or omit {by}, and name the columns of groups "
-            "as further columns of an {item}, to rank pairs of a group and an item",
-            given={"by": ...},
         )
 
     def together(self, of: int) -> HeldTogether:

@@ -134,7 +134,7 @@ def test_the_groups_are_found_in_one_pass_as_one_by_one():
     held = in_groups(None, data, 40)
     for listed in (None, np.array([3, -1, 0])):
         shown = GroupedSets(held.groups, held.parts, listed=listed)
-        for group, own in enumerate(shown.each()):
+        for group, (own, _) in enumerate(shown.each()):
             alone = shown.within(np.array([group])).items()
             alone = alone if listed is None else alone.among(listed)
             assert own.counts.tolist() == alone.counts.tolist()

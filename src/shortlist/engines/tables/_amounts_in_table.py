@@ -11,6 +11,7 @@ import numpy as np
 
 from shortlist.draws import Draws, Ints
 from shortlist.engines.tables._expressions import (
+    AMOUNT,
     CODE,
     HOLDERS,
     SUM,
@@ -28,7 +29,7 @@ from shortlist.table.amounts import MOST, MOST_OF_A_ROW, NEAR_NOTHING, Amounts
 if TYPE_CHECKING:
     from shortlist.engines.tables._dialect import TableInEngine
 
-_AMOUNT, _ABOVE = "a", "above"
+_ABOVE = "above"
 _DIGITS, _SCALE = 15, 22  # a decimal of no more is a quotient of two floats that are exact
 
 
@@ -93,7 +94,7 @@ class AmountsInTable:
 
     Attributes:
         sets: Who holds what, of which `counts` are sums over all users.
-        spent: The sums, each from 1 to the cap: `VALUE`, the columns of an item, `_AMOUNT`.
+        spent: The sums, each from 1 to the cap: `VALUE`, the columns of an item, `AMOUNT`.
     """
 
     sets: SetsInTable
@@ -108,7 +109,7 @@ class AmountsInTable:
 
         Args:
             table: The rows.
-            columns: The column of users, and those of items.
+            columns: The column of users, and those of items, or of groups and items.
             amounts: The column of amounts, and the cap.
             scratch: Where temporary tables are made.
 
@@ -116,15 +117,15 @@ class AmountsInTable:
             InputError: As `read_sets`.
         """
         user, *items = columns
-        steps = {_AMOUNT: _steps(table.rows[amounts.column], amounts)}
+        steps = {AMOUNT: _steps(table.rows[amounts.column], amounts)}
         rows = keys_of(table.rows, user, items, scratch, **steps)
-        keys = [name for name in rows.columns if name != _AMOUNT]
+        keys = [name for name in rows.columns if name != AMOUNT]
         added = rows.group_by(keys).agg(
-            **{_AMOUNT: aggregate(scratch.dialect.summing, "decimal(38, 0)", rows[_AMOUNT])}
+            **{AMOUNT: aggregate(scratch.dialect.summing, "decimal(38, 0)", rows[AMOUNT])}
         )
-        held = added.filter(added[_AMOUNT] > 0)
-        spent = scratch.fix(held.mutate(**{_AMOUNT: _clamped(held[_AMOUNT])}))
-        sets = sets_of(spent.drop(_AMOUNT), scratch)
+        held = added.filter(added[AMOUNT] > 0)
+        spent = scratch.fix(held.mutate(**{AMOUNT: _clamped(held[AMOUNT])}))
+        sets = sets_of(spent.drop(AMOUNT), scratch)
         sets.numbered.held = _summed(spent, sets.columns, HOLDERS)  # which are not numbered yet
         sets.numbered.are_sums = True
         return cls(SetsInTable(sets, scratch, unit=1 / MOST), spent, scratch)
@@ -134,7 +135,7 @@ class AmountsInTable:
         import ibis
 
         rows, names = self.spent, [f"{_ABOVE}{place}" for place in range(len(parts))]
-        steps = rows[_AMOUNT].cast("float64")
+        steps = rows[AMOUNT].cast("float64")
         one, nothing = (ibis.literal(n, "int64") for n in (1, 0))
         is_above = [(steps / _float(part) > _float(MOST)).ifelse(one, nothing) for part in parts]
         users = rows.group_by(VALUE).agg(**dict(zip(names, map(total, is_above), strict=True)))
@@ -146,8 +147,8 @@ class AmountsInTable:
 
     def capped(self, part: float) -> AmountsInTable:
         """As `UserAmounts.capped`."""
-        steps = (self.spent[_AMOUNT].cast("float64") / _float(part)).floor().cast("int64")
-        spent = self.spent.mutate(**{_AMOUNT: _clamped(steps)})
+        steps = (self.spent[AMOUNT].cast("float64") / _float(part)).floor().cast("int64")
+        spent = self.spent.mutate(**{AMOUNT: _clamped(steps)})
         sets = replace(self.sets, known=self._by_code(spent))
         return AmountsInTable(sets, spent, self.scratch)
 
@@ -174,4 +175,4 @@ def _clamped(sums: Expression) -> Expression:
 
 
 def _summed(spent: Expression, columns: Sequence[str], name: str) -> Expression:
-    return spent.group_by(columns).agg(**{name: total(spent[_AMOUNT])})
+    return spent.group_by(columns).agg(**{name: total(spent[AMOUNT])})

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from shortlist.databases.through_ibis import Expression, as_text, call, declared
 
 __all__ = [
+    "AMOUNT",
     "CODE",
     "HOLDERS",
     "PLACE",
@@ -53,6 +54,9 @@ RANK = "rank"
 
 VALUE = "value"
 """What a user's number stands for."""
+
+AMOUNT = "a"
+"""What a user spent on an item, in steps."""
 
 
 def item_columns(n: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from shortlist.draws import Draws, Ints
 from shortlist.engines.tables._expressions import (
+    AMOUNT,
     CODE,
     HOLDERS,
     PLACE,
@@ -17,12 +19,14 @@ from shortlist.engines.tables._expressions import (
     VALUE,
     Expression,
     listed,
+    total,
 )
 from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_from_rows import NumberedItems, SetsRead
 from shortlist.engines.tables._sets_in_table import SetsInTable
 from shortlist.evidence import UserGroups
-from shortlist.evidence.user_sets import PairSets
+from shortlist.evidence.user_sets import InOneGroup, PairSets
+from shortlist.table.amounts import MOST
 
 _GROUP, _ITEM, _PAIR = "place_of_group", "place_of_item", "pair"
 
@@ -34,7 +38,7 @@ class GroupsInTable(UserGroups):
     Attributes:
         groups: The groups that each user is in.
         held: Who holds what in which group, distinct rows: `USER`, `VALUE`, the columns of groups
-            and those of items.
+            and those of items. Where amounts are summed up, `AMOUNT` too, and only what is above 0.
         known: The items by numbers, in whichever groups; how many hold them is not told.
         whole: The sets that were read, where `held` is all of them and need not be joined.
         groups_are_public: Whether everybody knows the groups.
@@ -52,13 +56,25 @@ class GroupsInTable(UserGroups):
     listed: Ints | None = None
 
     @classmethod
-    def of(cls, pairs: SetsRead, n_by: int, scratch: Scratch) -> GroupsInTable:
-        """The sets of pairs of a group and an item, whose first columns are a group's."""
+    def of(
+        cls, pairs: SetsRead, n_by: int, scratch: Scratch, spent: Expression | None = None
+    ) -> GroupsInTable:
+        """The sets of pairs of a group and an item, whose first columns are a group's.
+
+        Args:
+            pairs: The sets.
+            n_by: How many columns are a group's.
+            scratch: Where temporary tables are made.
+            spent: As `AmountsInTable.spent`, of these pairs; None where users are counted.
+        """
         by, items = pairs.columns[:n_by], pairs.columns[n_by:]
         held = pairs.sets.select(USER, VALUE, *by, *items)
-        if pairs.is_joined:
+        if spent is not None:
+            held = held.join(spent, [VALUE, *by, *items])
+        is_joined = pairs.is_joined or spent is not None
+        if is_joined:
             held = scratch.keep(held)
-        whole = None if pairs.is_joined else pairs
+        whole = None if is_joined else pairs
         sets, users = scratch.dialect.some_of(held, whole, by, scratch)
         rows = listed(sets)
         numbered = NumberedItems(
@@ -67,6 +83,15 @@ class GroupsInTable(UserGroups):
         groups = SetsInTable(_side(sets, users, numbered), scratch)
         known = NumberedItems(lambda: held.select(items).distinct(), items, scratch)
         return cls(groups, held, known, scratch, whole)
+
+    @property
+    def unit(self) -> float:
+        """As of `PublicCounts`."""
+        return 1 / MOST if self._are_amounts else 1.0
+
+    @property
+    def _are_amounts(self) -> bool:
+        return AMOUNT in self.held.columns
 
     @property
     def n_groups(self) -> int:
@@ -96,6 +121,62 @@ class GroupsInTable(UserGroups):
         return replace(
             self, groups=SetsInTable(own, self.scratch), held=self.scratch.keep(kept), whole=None
         )
+
+    def each(self) -> Iterator[InOneGroup]:
+        """Rows are sent to their groups once; each group then has a part of them, and of items."""
+        rows, pairs = self._apart()
+        if self.listed is not None:
+            for group in range(self.n_groups):
+                yield InOneGroup(self._in_one(group, rows, pairs, len(self.listed)))
+            return
+        found = self.scratch.fetch(pairs.select(_GROUP, CODE, _ITEM))
+        codes = found[_ITEM][np.lexsort((found[CODE], found[_GROUP]))]
+        ends = np.bincount(found[_GROUP], minlength=self.n_groups).cumsum()
+        for group, own in enumerate(np.split(codes, ends[:-1])):
+            yield InOneGroup(self._in_one(group, rows, pairs, len(own)), own)
+
+    def _in_each(self) -> Iterator[SetsInTable]:
+        raise NotImplementedError("`each` numbers the items of each group by themselves.")
+
+    def _apart(self) -> tuple[Expression, Expression]:
+        """All rows, and all pairs of a group and an item, each with the `_GROUP` that it lies in.
+
+        The `CODE` of an item is one of its group: the place in the list, if there is one.
+        """
+        import ibis
+
+        scratch, columns, of_groups = self.scratch, self.known.columns, self.groups.values
+        known = of_groups.items.select(*of_groups.columns, **{_GROUP: of_groups.items[CODE]})
+        rows = self.held.join(known, of_groups.columns).drop(*of_groups.columns)
+        held = total(rows[AMOUNT]) if self._are_amounts else rows.count()
+        pairs = rows.group_by([_GROUP, *columns]).agg(**{HOLDERS: held})
+        if self.listed is None:
+            items = self.known.table.select(*columns, **{_ITEM: CODE})
+            pairs = pairs.join(items, columns).select(_GROUP, *columns, HOLDERS, _ITEM)
+            place = ibis.row_number().over(group_by=pairs[_GROUP], order_by=pairs[_ITEM])
+        else:
+            places = np.flatnonzero(self.listed >= 0)
+            items = self.known.at(self.listed[places], places).select(PLACE, *columns)
+            pairs = pairs.join(items, columns).select(_GROUP, *columns, HOLDERS, PLACE)
+            place = pairs[PLACE]
+        pairs = scratch.keep(pairs.mutate(**{CODE: place.cast("int32")}), by=_GROUP)
+        numbered = pairs.select(_GROUP, *columns, CODE)
+        rows = rows.join(numbered, [_GROUP, *columns]).select(_GROUP, USER, VALUE, *columns, CODE)
+        size = rows.count().over(group_by=[rows[_GROUP], rows[USER]]).cast("int32")
+        return scratch.keep(rows.mutate(**{SIZE: size}), by=_GROUP), pairs
+
+    def _in_one(self, group: int, rows: Expression, pairs: Expression, n: int) -> SetsInTable:
+        """What users hold in one group, of `n` items."""
+        columns, scratch = self.known.columns, self.scratch
+        own, items = (table.filter(table[_GROUP] == group) for table in (rows, pairs))
+        items = items.select(CODE, *columns, HOLDERS)
+        side = SetsRead(
+            NumberedItems(lambda: items.drop(CODE), columns, scratch, items, n),
+            find_sets=lambda: (own.select(USER, VALUE, *columns, SIZE),),
+            find_pairs=lambda: own.select(USER, CODE, SIZE),
+            find_users=lambda: own.select(USER, SIZE).distinct(),
+        )
+        return SetsInTable(side, scratch, unit=self.unit)
 
     def items(self) -> SetsInTable:
         columns, whole, dialect = self.known.columns, self.whole, self.scratch.dialect
@@ -140,16 +221,19 @@ class GroupsInTable(UserGroups):
         rows = self.held.join(by.rename({_GROUP: PLACE}), self.groups.values.columns)
         rows = rows.join(wanted.rename({_ITEM: PLACE}), self.known.columns)
         pair = rows[_GROUP] * len(items) + rows[_ITEM]
-        rows = rows.select(USER, VALUE, **{_PAIR: pair})
-        sets, users = self.scratch.dialect.counted(rows, self.scratch)
+        rows = rows.mutate(**{_PAIR: pair})
+        sets, users = self.scratch.dialect.counted(rows.select(USER, VALUE, _PAIR), self.scratch)
         pairs = listed(sets)
-        held = pairs.group_by(_PAIR).agg(**{HOLDERS: pairs.count()})
+        if self._are_amounts:
+            held = rows.group_by(_PAIR).agg(**{HOLDERS: total(rows[AMOUNT])})
+        else:
+            held = pairs.group_by(_PAIR).agg(**{HOLDERS: pairs.count()})
         pairs = pairs.select(USER, SIZE, **{CODE: pairs[_PAIR].cast("int32")})
         places = held.mutate(**{CODE: held[_PAIR]})
         n = len(groups) * len(items)
         numbered = NumberedItems(lambda: held, [_PAIR], self.scratch, places, n, are_numbers=True)
         own = SetsRead(numbered, lambda: (sets,), lambda: pairs[[USER, CODE, SIZE]], lambda: users)
-        return SetsInTable(own, self.scratch)
+        return SetsInTable(own, self.scratch, unit=self.unit)
 
 
 def _side(sets: Expression, users: Expression, numbered: NumberedItems) -> SetsRead:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from shortlist.draws import Draws
+from shortlist.draws import Draws, Ints
 from shortlist.evidence import GroupedCounts, UserGroups, UserSets, Wants
 from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
@@ -172,13 +172,12 @@ class EachGroup(Wrapper):
             if isinstance(evidence, UserGroups)
             else self._of_counts(evidence)
         )
-        answers = [(start, self.selection.select(own, draws)) for start, own in groups]
-        positions = np.concatenate([start + each.positions for start, each in answers])
-        scores = [each.scores for _, each in answers if each.scores is not None]
-        users = [each.users for _, each in answers if each.users is not None]
+        answers = [one.placed(self.selection.select(one.evidence, draws)) for one in groups]
+        scores = [each.scores for each in answers if each.scores is not None]
+        users = [each.users for each in answers if each.users is not None]
         # Which way a choice went is released of no group, since there may be one without a choice.
-        return answers[0][1]._replace(
-            positions=positions,
+        return answers[0]._replace(
+            positions=np.concatenate([each.positions for each in answers]),
             scores=np.concatenate(scores) if scores else None,
             users=np.concatenate(users) if users else None,
             branch=None,
@@ -186,18 +185,35 @@ class EachGroup(Wrapper):
 
     # Without any group, one without items: its answer is empty, and has scores, if all have.
 
-    def _of_counts(self, evidence: GroupedCounts) -> Iterable[tuple[int, Any]]:
-        """Where each group begins, and its counts."""
+    def _of_counts(self, evidence: GroupedCounts) -> Iterable[_OneGroup]:
+        """The counts of each group."""
         require_bounded(evidence, max_groups_per_user=self.max_groups_per_user)
-        none = (
-            0,
-            evidence.kind(evidence.counts[:0], evidence.max_items_per_user, unit=evidence.unit),
-        )
-        return list(evidence.each()) or [none]
+        none = evidence.kind(evidence.counts[:0], evidence.max_items_per_user, unit=evidence.unit)
+        return [_OneGroup(start, own) for start, own in evidence.each()] or [_OneGroup(0, none)]
 
-    def _of_users(self, evidence: UserGroups, draws: Draws) -> Iterable[tuple[int, Any]]:
-        """Where each group begins, and what users hold there, each in no more groups than said."""
+    def _of_users(self, evidence: UserGroups, draws: Draws) -> Iterable[_OneGroup]:
+        """What users hold in each group, each user in no more groups than said."""
         held = evidence.bounded(self.max_groups_per_user, draws)
         if not held.n_groups:
-            return [(0, held.items())]
-        return ((group * held.n_in_each, own) for group, own in enumerate(held.each()))
+            return [_OneGroup(0, held.items())]
+        n = held.n_in_each
+        return (_OneGroup(group * n, *own) for group, own in enumerate(held.each()))
+
+
+class _OneGroup(NamedTuple):
+    """A group, as a table of its own.
+
+    Attributes:
+        start: The position of its first item among those of all groups.
+        evidence: What the selection looks at.
+        codes: What its positions are, counted from the start; None where they are the same.
+    """
+
+    start: int
+    evidence: Any
+    codes: Ints | None = None
+
+    def placed(self, found: Selection) -> Selection:
+        """What was selected, by its positions among those of all groups."""
+        within = found.positions if self.codes is None else self.codes[found.positions]
+        return found._replace(positions=self.start + within)
