@@ -1,4 +1,7 @@
-"""By Tumult's `Session`, on Spark. The bound on a user's items is chosen by hand."""
+"""By Tumult's `Session`, on Spark. The bound on a user's items is chosen by hand.
+
+Each question is written out whole, as whoever asks it alone would: its lines are counted.
+"""
 
 import os
 import sys
