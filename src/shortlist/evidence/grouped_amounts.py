@@ -14,7 +14,7 @@ from shortlist.evidence.buckets import Codes
 from shortlist.evidence.contributions import Contributions, places_of
 from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.evidence.user_amounts import added_up, summed
-from shortlist.evidence.user_sets import PairSets, UserGroups
+from shortlist.evidence.user_sets import InOneGroup, PairSets, UserGroups
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,11 @@ class GroupedAmounts(UserGroups):
     def within(self, groups: Ints) -> GroupedAmounts:
         return replace(self, spent=self.spent.within(groups))
 
-    def _in_each(self) -> Iterator[Contributions]:
-        for places in self.spent._in_each():  # noqa: SLF001 - of the same kind
-            yield self._summed(places, self.items_of[places.items], self.amounts[places.items])
+    def each(self) -> Iterator[InOneGroup]:
+        for places in self.spent.in_each():
+            items, amounts = self.items_of[places.items], self.amounts[places.items]
+            held = self._summed(places, items, amounts)
+            yield InOneGroup(held if self.listed is None else held.among(self.listed))
 
     def _summed(self, sets: Contributions, items: Codes, amounts: Ints) -> Contributions:
         """Some sets of items, with the sums of all users as their counts."""

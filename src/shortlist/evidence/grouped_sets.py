@@ -14,7 +14,7 @@ from shortlist import kernels
 from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import Buckets, Codes
 from shortlist.evidence.contributions import Contributions, places_of
-from shortlist.evidence.user_sets import PairSets, UserGroups
+from shortlist.evidence.user_sets import InOneGroup, PairSets, UserGroups
 from shortlist.runtime.threads import parts, share, zeros
 
 _CODE_BITS = 32
@@ -147,7 +147,12 @@ class GroupedSets(UserGroups):
         placed = replace(kept.groups, items=places[kept.groups.items], n_items=len(groups))
         return replace(kept, groups=placed, groups_are_public=True)
 
-    def _in_each(self) -> Iterator[Contributions]:
+    def each(self) -> Iterator[InOneGroup]:
+        for held in self.in_each():
+            yield InOneGroup(held if self.listed is None else held.among(self.listed))
+
+    def in_each(self) -> Iterator[Contributions]:
+        """What users hold in each group; items have the codes that they have in all groups."""
         # Place by place, the parts of each group side by side: no row is gone through twice.
         codes, held = self.groups.items, self.parts
         order = np.argsort(codes, kind="stable")

@@ -266,17 +266,12 @@ class UserGroups(ABC):
         """How many codes of items `each` tells."""
         return self.n_items if self.listed is None else len(self.listed)
 
+    @abstractmethod
     def each(self) -> Iterator[InOneGroup]:
         """What users hold in each group, one after another; listed items are told by their places.
 
         Who holds nothing there may be left out.
         """
-        for held in self._in_each():
-            yield InOneGroup(held if self.listed is None else held.among(self.listed))
-
-    @abstractmethod
-    def _in_each(self) -> Iterator[UserSets]:
-        """What users hold in each group; items have the codes that they have in all groups."""
 
     @abstractmethod
     def items(self) -> UserSets:

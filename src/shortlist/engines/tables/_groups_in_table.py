@@ -135,9 +135,6 @@ class GroupsInTable(UserGroups):
         for group, own in enumerate(np.split(codes, ends[:-1])):
             yield InOneGroup(self._in_one(group, rows, pairs, len(own)), own)
 
-    def _in_each(self) -> Iterator[SetsInTable]:
-        raise NotImplementedError("`each` numbers the items of each group by themselves.")
-
     def _apart(self) -> tuple[Expression, Expression]:
         """All rows, and all pairs of a group and an item, each with the `_GROUP` that it lies in.
 
