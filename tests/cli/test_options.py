@@ -1,5 +1,6 @@
 """What the table of options says, as the command does it."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -56,6 +57,13 @@ def test_each_name_is_one_thing_to_a_command():
         assert len(names) == len(set(names)) > 0
         keys = [option.key for option in options_of(command)]
         assert len(keys) == len(set(keys))
+
+
+def test_no_help_has_words_that_the_terminal_takes_for_markup():
+    """Of [series] nothing is printed."""
+    texts = [text for option in OPTIONS for text in option.help.values()]
+    assert texts
+    assert [text for text in texts if re.search(r"(?<!\\)\[[a-z#/@]", text)] == []
 
 
 def test_an_option_is_a_setting_only_where_its_row_says_so():

@@ -572,9 +572,9 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("config", TEXT, metavar="FILE", eager=True, help={
         C.QUESTIONS: "Take what is not typed from this file. By default from shortlist.toml, of "
             "this folder or the nearest one above it.",
-        C.SERIES_IN_FILE: "Take what is not typed from this file; how much may be spent, only "
-            "from its section [series]. By default from shortlist.toml, of this folder or the "
-            "nearest one above it.",
+        C.SERIES_IN_FILE: "Take what is not typed from this file; what a series costs, and who "
+            "pays, from its section named series alone. By default from shortlist.toml, of this "
+            "folder or the nearest one above it.",
     }),
     CommandOption("no_config", FLAG, eager=True, help={
         C.IN_FILE: "Take nothing from any file.",
