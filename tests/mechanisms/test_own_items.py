@@ -32,6 +32,23 @@ def test_the_budget_is_kept_and_used(epsilon, delta, accounting, kind):
     assert 0.9 * delta < mechanism.cost.delta(epsilon) <= delta
 
 
+def test_the_choice_is_paid_for_beside_what_follows_it():
+    mechanism = built(**UNKNOWN)
+    assert mechanism.cost.epsilon(1e-6) > 1.0 - mechanism.kind_epsilon / 2
+    worse = max(way.cost.delta(way.epsilon) for way in mechanism._either.ways)
+    assert mechanism.cost.delta(1.0) >= worse
+    in_zcdp = built(**UNKNOWN, accounting=Accounting.ZCDP)
+    of_ways = max(way.cost.rho for way in in_zcdp._either.ways)
+    assert in_zcdp.cost.rho >= of_ways + 0.999 * in_zcdp.kind_epsilon**2 / 8
+
+
+@pytest.mark.parametrize("kind", [OWN, UNKNOWN])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-6), (8.0, 0.01)])
+def test_in_zcdp_it_costs_what_noise_does_and_not_what_a_guarantee_does(epsilon, delta, kind):
+    mechanism = built(epsilon=epsilon, delta=delta, accounting=Accounting.ZCDP, **kind)
+    assert mechanism.cost.rho < epsilon**2 / 12
+
+
 def test_the_domain_has_nearly_all_of_the_budget():
     mechanism = built(max_items_per_user=100)
     domain = AdaptiveGaussian(epsilon=1.0, delta=1e-6, max_items_per_user=100)

@@ -96,7 +96,7 @@ class InRounds(Mechanism):
         sd = f"In the mean of all rounds, its standard deviation is {self.sigma:.3g}."
         least = in_turn([f"{threshold:.4g}" for threshold in self.thresholds])
         return [
-            f"There are {number} rounds. In the first, {added[0].lower()}{added[1:]}",
+            f"There are {number} rounds. In the first round, {added[0].lower()}{added[1:]}",
             f"In each later round, users move weight to those of their items that are {close}.",
             f"Normal noise is added to each item's weight in each round. {sd}",
             f"An item is {found} if its mean noisy weight is at least {least}.",

@@ -17,7 +17,7 @@ from shortlist.algorithms.rounding_grids import WHOLE_WEIGHT
 from shortlist.draws import Draws, Floats, Ints
 from shortlist.evidence import UserGroups
 from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian
-from shortlist.mechanisms.mechanism import Selection
+from shortlist.mechanisms.mechanism import Accounting, Selection
 from shortlist.mechanisms.wrappers.noisy_clipped_counts import (
     ClippedCountsDesign,
     NoisyClippedCounts,
@@ -26,6 +26,8 @@ from shortlist.privacy import round_down
 from shortlist.privacy.calibration import subtract_down
 
 _COUNT_SHARE = 0.03  # what is missed is mostly not found, hardly ever ranked wrongly
+# With less, only guarantees would be within epsilon, which count as epsilon²/2 in zCDP.
+_COUNT_SHARE_IN_ZCDP = 0.15
 _SPREAD = 0.15  # of a count, as a share of what its noisy weight lets expect
 _LEAST = 1e-9  # of a factor or a square that others are divided by
 _MOST_MOVED = Fraction(3, 4)  # by one user, of the difference of two losses
@@ -54,6 +56,7 @@ class OwnItems:
         *,
         epsilon: float,
         delta: float,
+        accounting: Accounting,
     ) -> OwnItems:
         """Within so much.
 
@@ -63,12 +66,14 @@ class OwnItems:
             counts: What is fixed of the counts.
             epsilon: Of the whole.
             delta: Of the whole.
+            accounting: Of both.
         """
-        rest = (subtract_down(whole, whole * _COUNT_SHARE) for whole in (epsilon, delta))
+        share = _COUNT_SHARE_IN_ZCDP if accounting is Accounting.ZCDP else _COUNT_SHARE
+        rest = (subtract_down(whole, whole * share) for whole in (epsilon, delta))
         of_the_rest = dict(zip(("epsilon", "delta"), rest, strict=True))
-        found = domain(**of_the_rest)
+        found = domain(**of_the_rest, accounting=accounting)
         counted = NoisyClippedCounts(
-            selection=found, epsilon=epsilon, delta=delta, count_share=_COUNT_SHARE, design=counts
+            selection=found, epsilon=epsilon, delta=delta, count_share=share, design=counts
         )
         return cls(k, found, counted)
 

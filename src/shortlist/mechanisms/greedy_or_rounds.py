@@ -189,17 +189,18 @@ class GreedyOrRounds(Mechanism):
             return self._rounds.explain()
         *rounds, of_rounds, needed = self._rounds.explain()
         choice = (
-            "One of two ways is chosen privately, by how many users hold how many items: the first "
-            "is for users of one or two, the second for users of more."
+            "Items are found in one of two ways. Which one is chosen privately, by how many users "
+            "hold how many items: the first way suits users of one or two, the second users of "
+            "more."
         )
         units = (
-            "In the first, each user adds one unit to one item, and items with at least "
+            "In the first way, each user adds one unit to one item, and items with at least "
             f"{self.units_needed} units are named more often than not."
         )
-        second = f"In the second, {rounds[0][0].lower()}{rounds[0][1:]}"
+        second = f"In the second way, {rounds[0][0].lower()}{rounds[0][1:]}"
         of_units = (
-            "In the first way, it is the number of units, in noise of standard deviation "
-            f"{self._greedy.noise_sd:.3g}."
+            "In the first way, the score is the item's number of units, in noise of standard "
+            f"deviation {self._greedy.noise_sd:.3g}."
         )
         return [choice, units, second, *rounds[1:], f"{of_rounds} {of_units}", needed]
 
@@ -209,7 +210,7 @@ class GreedyOrRounds(Mechanism):
             return self._rounds.explain_known()
         return [
             *(f"In the first way: {told}" for told in self._greedy.explain_known()),
-            *(f"In the second: {told}" for told in self._rounds.explain_known()),
+            *(f"In the second way: {told}" for told in self._rounds.explain_known()),
         ]
 
     # --- the selection

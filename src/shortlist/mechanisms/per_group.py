@@ -202,11 +202,15 @@ class PerGroup(Mechanism):
             AdaptiveGaussian,
             max_items_per_user=self.max_items_per_user,
             rounds=self.design.rounds_of_pairs,
-            accounting=self.accounting,
             design=SearchDesign(grid=self.design.grid),
         )
         counts = ClippedCountsDesign(bounds=self.design.bounds, grid=self.design.grid_of_counts)
-        return OwnItems.of(self.k, domain, counts, epsilon=self.epsilon, delta=self.delta)
+        return OwnItems.of(
+            *(self.k, domain, counts),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            accounting=self.accounting,
+        )
 
     # --- what is spent
 
