@@ -57,6 +57,8 @@ LOOKS = {
     SORT: Look("#bbbbbb", dashed=True),
 }
 AIMS = {"Joint": 0.010, WIDE: 0.300}  # seconds
+MANY = 1_000  # picks, and how many times as long as floats they may take
+TIMES_MANY = 3.0
 AGAINST_FLOATS = ("Peeling", "PermuteAndFlip", "OneShotLaplace")  # at most twice as long
 LIGHT, MEMORY = ("Joint", "JointOrPeel"), 5.0  # MB over the counts
 RUNS = 21
@@ -73,6 +75,7 @@ def measure(scale: float = 1.0) -> None:
         (shape, k): _side_by_side(counts, k) for shape, counts in shapes.items() for k in SIZES
     }
     lines = [line for cell, jobs in times.items() for line in _aimed_at(cell, jobs)]
+    lines += [line for shape, counts in shapes.items() for line in _of_many_picks(shape, counts)]
     lines += [_memory(shape, counts, name) for shape, counts in shapes.items() for name in LIGHT]
     lines += [*_of_a_million(scale), *_of_ten_million(scale)]
     _tell(frame(lines), _figures(times), n)
@@ -86,6 +89,15 @@ def _side_by_side(counts: Ints, k: int) -> dict[str, Times]:
     jobs = {name: _selecting(kind(k=k), counts) for name, kind in MECHANISMS.items()}
     beside = {FLOAT: _float_gumbel(counts, k), SORT: partial(np.sort, counts)}
     return in_turns(jobs | beside, runs=RUNS)
+
+
+def _of_many_picks(shape: str, counts: Ints) -> list[Line]:
+    """A thousand picks, of which each takes as long as the first."""
+    jobs = {"Peeling": _selecting(Peeling(k=MANY, **BUDGET), counts)}
+    jobs |= {FLOAT: _float_gumbel(counts, MANY)}
+    times = in_turns(jobs, runs=RUNS)
+    line = timed_line(f"{shape}, k={MANY}: Peeling", times["Peeling"], FLOAT, times[FLOAT])
+    return [line, ratio_line(line, aim=TIMES_MANY)]
 
 
 def _selecting(mechanism: Mechanism, counts: Ints) -> Callable[[], object]:
