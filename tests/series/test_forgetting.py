@@ -17,6 +17,7 @@ from helpers.weekly import (
     weekly,
 )  # fmt: skip
 from shortlist.series._forgetting import after_forgetting
+from shortlist.series._state_places import state_place
 
 ANN = "ann@example.org"
 
@@ -73,7 +74,7 @@ def test_nothing_of_the_person_is_left_but_two_numbers(plays, monkeypatch):
 def test_no_hash_is_left_that_a_guess_could_be_held_against(plays):
     answered(plays, 1, (ANN, "Emma"))
     answered(plays, 2, (ANN, "Emma"))
-    with plays.series._place.reading() as execute:
+    with state_place(plays.path).reading() as execute:
         marks = execute("SELECT key, added, seal FROM shortlist_runs")
     plays.series.forget(ANN)
     file = plays.path.read_bytes()
@@ -156,7 +157,7 @@ def test_who_is_new_after_a_loss_has_used_what_had_accrued_also_beside_the_erase
 def test_a_damaged_state_is_seen_after_an_erasure(plays):
     answered(plays, 1, (ANN, "Emma"))
     plays.series.forget(ANN)
-    with plays.series._place.writing() as execute:
+    with state_place(plays.path).writing() as execute:
         execute("UPDATE shortlist_cells SET cells = $1 WHERE name = 'forgotten'", b"[1]")
     refusal(lambda: answered(plays, 2), "was damaged")
 
@@ -191,7 +192,7 @@ def test_it_is_seen_where_a_second_account_is_given(plays, monkeypatch):
     erased = after_forgetting(held, [ANN])
     wrong = erased._replace(forgotten=held.forgotten)
     assert len(erased.forgotten.accounts) == 1
-    monkeypatch.setattr("shortlist.series.weekly_series.after_forgetting", lambda *_: wrong)
+    monkeypatch.setattr("shortlist.series._running_series.after_forgetting", lambda *_: wrong)
     plays.series.forget(ANN)
     answered(plays, 2, *((ANN, f"other {n}") for n in range(4)))
     assert (held_in(plays.path).state.slots % 2**32).size > 0

@@ -16,6 +16,8 @@ from helpers.weekly import (
     week,
     weekly,
 )
+from shortlist.series._running_series import RunningSeries
+from shortlist.series._state_places import state_place
 
 
 @pytest.fixture
@@ -74,7 +76,7 @@ def test_a_state_that_is_lost_is_recovered_from_the_ledger(plays):
 
 
 def test_two_runs_at_once_are_refused(plays):
-    with plays._place.writing():
+    with state_place(plays.url).writing():
         refusal(lambda: answered(plays, 1), "another run is being made", "ask again")
     answered(plays, 1)
 
@@ -111,7 +113,7 @@ def test_a_damaged_state_is_refused(plays):
 
 def test_where_the_server_stops_the_run_was_not_made(plays, monkeypatch):
     answered(plays, 1)
-    real = sl.Series._made
+    real = RunningSeries._made
 
     def stopped(series, *given):
         run = real(series, *given)
@@ -121,7 +123,7 @@ def test_where_the_server_stops_the_run_was_not_made(plays, monkeypatch):
         return run
 
     with monkeypatch.context() as patch:
-        patch.setattr(sl.Series, "_made", stopped)
+        patch.setattr(RunningSeries, "_made", stopped)
         refusal(lambda: answered(plays, 2), "the connection to the server is lost", "ask again")
     assert held_in(plays.url).state.runs == 1
     answered(plays, 2)

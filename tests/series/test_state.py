@@ -22,7 +22,7 @@ from helpers.weekly import (
     weekly,
 )
 from shortlist.budget.series_account import SeriesAccount
-from shortlist.series import weekly_series
+from shortlist.series._running_series import RunningSeries
 from shortlist.series._stored_state import StoredSeries
 from shortlist.series.terms import WHOLE
 
@@ -276,7 +276,7 @@ def test_it_is_seen_where_an_older_state_goes_on_as_if_it_were_whole(plays, monk
     plays.backup()
     first = list(plays.answered(2).scores)
     plays.restore()
-    monkeypatch.setattr(weekly_series.Series, "_settled", lambda _, stored: stored.runs())
+    monkeypatch.setattr(RunningSeries, "_settled", lambda _, stored: stored.runs())
     refusal(lambda: plays.answered(2), OLDER)  # the ledger itself takes no second run 2
     monkeypatch.setattr(SeriesAccount, "note", lambda *_, **__: None)
     plays.restore()

@@ -12,6 +12,7 @@ from helpers.budgets import columns, created
 from helpers.refusals import refusal
 from helpers.weekly import COLUMNS, TERMS, Twin, held_in, week, weekly
 from shortlist.bits import SeededBits
+from shortlist.series._state_places import state_place
 
 ROWS = pl.DataFrame({"user": [1], "title": ["a"]})
 
@@ -212,7 +213,7 @@ def test_a_seed_is_refused(plays):
 
 
 def test_two_runs_at_once_are_refused(plays):
-    with plays.series._place.writing():
+    with state_place(plays.path).writing():
         refusal(lambda: plays.answered(1), "another run is being made", "ask again")
     plays.answered(1)
 

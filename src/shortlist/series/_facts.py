@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import ADD_OR_REMOVE
 from shortlist.parameters import SeriesKind
 from shortlist.privacy.guarantee import Guarantee
@@ -35,6 +37,41 @@ class SeriesFacts:
     items: tuple[str, ...]
     kind: SeriesKind
     terms: SeriesPromise
+
+    @classmethod
+    def new(
+        cls,
+        kind: object,
+        periods: int,
+        user: object,
+        item: object,
+        bound: int | None,
+        epsilon: float,
+        delta: float,
+    ) -> SeriesFacts:
+        """Of a series that is not yet created.
+
+        Raises:
+            InputError: One of them cannot be used.
+        """
+        if not isinstance(kind, SeriesKind):
+            raise InputError("must be one of shortlist.SeriesKind", given={"kind": kind})
+        items = [item] if isinstance(item, str) else item
+        names = [user, *items] if isinstance(items, Sequence) else []
+        if len(names) < 2 or len(set(names)) < len(names) or not all(map(_is_name, names)):
+            raise InputError(
+                "must be names of columns, all different", given={"user": user, "item": item}
+            )
+        if bound is None:
+            raise InputError(
+                "a bound that is picked privately would be another one in each run",
+                "give one, such as 100; choose it without looking at the data",
+                given={"max_items_per_user": None},
+            )
+        terms = KINDS[kind].terms(
+            epsilon=epsilon, delta=delta, periods=periods, max_items_per_user=bound
+        )
+        return cls(uuid.uuid4().hex, str(user), tuple(map(str, names[1:])), kind, terms)
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> SeriesFacts:
@@ -99,3 +136,7 @@ class SeriesFacts:
             "assumes": list(promise.assumes),
             "series": {**self.json_values(), "at_once": str(self.terms.at_once)},
         }
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shortlist.errors import PYTHON, Face
 from shortlist.parameters import SeriesKind
+from shortlist.plan import priced
+from shortlist.planning import warn_of_weakness
+from shortlist.runtime.phases import phase
+from shortlist.series._facts import SeriesFacts
 from shortlist.series._played import Played, SeriesExpectation
 from shortlist.strength import strength, why
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from shortlist.budget.ledger import Budget
     from shortlist.budget.series_account import SeriesAccount
     from shortlist.privacy.guarantee import Guarantee
-    from shortlist.series._facts import SeriesFacts
     from shortlist.series.terms import SeriesPromise
 
 _EXAMPLE = 10_000_000  # items, or users, by which the size of a state is told
@@ -107,6 +114,32 @@ exponent 1:
         1 series. No data was read, and nothing was spent.
         """
         return Played(self.facts, users, items, exponent, items_per_user).expectation()
+
+
+def planned(
+    fixed: Callable[[float, float], SeriesFacts],
+    paying: Budget | None,
+    share: Fraction | str | None,
+    epsilon: float | None,
+    delta: float,
+    users: int | None,
+) -> SeriesPlan:
+    """What a series would cost, and what of: see `Series.plan`.
+
+    Args:
+        fixed: What it would be fixed to, by epsilon and delta.
+        paying: The budget that would pay.
+        share: Of the budget, in place of epsilon and delta.
+        epsilon: Of all lists together.
+        delta: Likewise.
+        users: About how many there are, if that is known.
+    """
+    with phase("Calibrating"):
+        promise = lambda epsilon, delta: fixed(epsilon, delta).guarantee
+        asked = priced(paying, share, epsilon, delta, promise)
+        facts = fixed(*asked)
+    warn_of_weakness(*asked, users)
+    return SeriesPlan(facts, None if paying is None else paying.for_series())
 
 
 def _price(facts: SeriesFacts) -> list[str]:

@@ -3,56 +3,30 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shortlist.budget.ledger import Budget
-from shortlist.budget.series_account import (
-    NOT_A_FILE,
-    NotedRun,
-    SeriesAccount,
-    SeriesCharge,
-)
-from shortlist.databases.sqlite_file import Execute
-from shortlist.draws import ExactDraws
+from shortlist.budget.series_account import NOT_A_FILE, SeriesAccount
 from shortlist.draws.random_bits import Bits
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import counted
 from shortlist.parameters import SeriesKind, require_count
-from shortlist.plan import bits_of, priced
-from shortlist.planning import warn_of_weakness
+from shortlist.plan import bits_of
 from shortlist.privacy.guarantee import Guarantee
-from shortlist.release import About, GivenBefore, Release
-from shortlist.release.json_values import as_json
-from shortlist.release.loading import from_json
-from shortlist.release.making import restated
+from shortlist.release import About, Release
 from shortlist.release.rendering import html, plain_text, rich
-from shortlist.runtime.phases import phase
 from shortlist.runtime.processes import StaysHere, even_unmade, require_threads
 from shortlist.series._facts import SeriesFacts
-from shortlist.series._forgetting import after_forgetting
-from shortlist.series._list_so_far import first_of, listed
-from shortlist.series._noted_runs import (
-    answered_runs,
-    charge_of,
-    last_state,
-    noted_run,
-    paid_charge,
-    recover_runs,
-    refused,
-)
 from shortlist.series._rows_of_run import CheckedRows, checked_rows
+from shortlist.series._running_series import RunningSeries, create_state, recreate_state
 from shortlist.series._state_places import state_place
-from shortlist.series._stepping import after_run, before_any_run
-from shortlist.series._stored_state import StoredRun, StoredSeries
+from shortlist.series._stored_state import StoredSeries
 from shortlist.series._told import sheet_of_series
-from shortlist.series.kinds import KINDS
-from shortlist.series.series_plan import SeriesPlan, of_next
+from shortlist.series.series_plan import SeriesPlan, planned
 from shortlist.series.terms import SeriesPromise
 from shortlist.sources.pairs import Pairs
 
@@ -103,14 +77,12 @@ class Series(StaysHere):
         budget: Budget | str | os.PathLike[str] | None = None,
         who: str | None = None,
     ) -> None:
-        self._place = state_place(url_or_path)
+        place = state_place(url_or_path)
         del url_or_path  # a password may be in it, and traces show variables
-        with self._place.reading() as execute:
+        with place.reading() as execute:
             said = StoredSeries(execute).terms()
-        facts = SeriesFacts.from_json(said)
-        self._account = _account(said["budget"] if budget is None else budget, who)
-        self._charge = charge_of(self._account, facts.series)
-        self._facts = facts.prolonged(self._charge.added)
+        account = _account(said["budget"] if budget is None else budget, who)
+        self._running = RunningSeries(place, account, SeriesFacts.from_json(said))
 
     @classmethod
     def create(  # noqa: PLR0913 - what it is fixed to
@@ -173,7 +145,7 @@ class Series(StaysHere):
         place.require_new()
         account = paying.for_series()
         account.charge(facts.series, facts.user, facts.guarantee, facts.record())
-        place.create(lambda execute: _create(execute, facts, account))
+        create_state(place, facts, account)
         return cls(url_or_path, budget=paying)
 
     @classmethod
@@ -209,20 +181,9 @@ class Series(StaysHere):
         In zCDP that is rho = 0.2012 and delta = 4e-07. It is charged at once.
         The noise in each run has a standard deviation of 1.576.
         """
-        if max_items_per_user is None:
-            raise InputError(
-                "a bound that is picked privately would be another one in each run",
-                "give one, such as 100; choose it without looking at the data",
-                given={"max_items_per_user": None},
-            )
         paying = None if budget is None else _budget(budget, None)
-        made = partial(_facts_of, kind, periods, user, item, max_items_per_user)
-        with phase("Calibrating"):
-            promise = lambda epsilon, delta: made(epsilon, delta).guarantee
-            asked = priced(paying, share, epsilon, delta, promise)
-            facts = made(*asked)
-        warn_of_weakness(*asked, users)
-        return SeriesPlan(facts, None if paying is None else paying.for_series())
+        fixed = partial(SeriesFacts.new, kind, periods, user, item, max_items_per_user)
+        return planned(fixed, paying, share, epsilon, delta, users)
 
     @classmethod
     def recover(
@@ -255,18 +216,12 @@ class Series(StaysHere):
             InputError: The budget has paid for no such series, or for several.
         """
         account, place = _account(budget, who), state_place(url_or_path)
-        if place.exists():
-            self = cls(url_or_path, budget=budget, who=who)
-            self._recover_here()
-            return self
-        facts = SeriesFacts.from_json(paid_charge(account, charge).record["series"])
-
-        def fill(execute: Execute) -> None:
-            _create(execute, facts, account)
-            recover_runs(StoredSeries(execute), facts, account)
-
-        place.create(fill)
-        return cls(url_or_path, budget=budget, who=who)
+        if not place.exists():
+            recreate_state(place, account, charge)
+            return cls(url_or_path, budget=budget, who=who)
+        self = cls(url_or_path, budget=budget, who=who)
+        self._running.recover()
+        return self
 
     @even_unmade
     def __repr__(self) -> str:
@@ -277,12 +232,12 @@ class Series(StaysHere):
     @property
     def terms(self) -> SeriesPromise:
         """What it was created with, and what follows: the noise, and the threshold of each run."""
-        return self._facts.terms
+        return self._running.facts.terms
 
     @property
     def guarantee(self) -> Guarantee:
         """Of all lists of all runs together."""
-        return self._facts.guarantee
+        return self._running.facts.guarantee
 
     # --- a run
 
@@ -322,18 +277,7 @@ class Series(StaysHere):
         if k is not None:
             require_count("k", k)
         words = About(title=title, note=note)
-        asked = checked_rows(rows, as_of, self._facts, self._account.terms.dataset)
-        with self._place.writing() as execute:
-            stored = StoredSeries(execute)
-            before = self._settled(stored)
-            known = [run for run in before if run.as_of == asked.about.as_of]
-            if not known:
-                run = self._made(stored, before, asked, bits)
-        if known:
-            return self._given(known[0], k, words, again=True)
-        with phase("Noting the run in the budget"):
-            self._account.note(*self._noted(run), after=last_state(before))
-        return self._given(run, k, words, again=False)
+        return self._running.answer(self._asked(rows, as_of), k, words, bits)
 
     def explain(self, rows: Pairs, *, as_of: str | date) -> str:
         """What `next` would do with these rows; no row of them is read, and nothing is written.
@@ -345,82 +289,19 @@ class Series(StaysHere):
         Raises:
             InputError: `next` would refuse them, as far as that shows without a row.
         """
-        asked = checked_rows(rows, as_of, self._facts, self._account.terms.dataset)
-        with self._place.reading() as execute:
-            before = StoredSeries(execute).runs()
-        self._is_ahead(before)
-        if asked.about.as_of in [run.as_of for run in before]:
-            return "It was answered before: the same list is given again, and nothing is read."
-        self._require_next(before, asked)
-        return of_next(self._facts, len(before) + 1)
+        return self._running.explain(self._asked(rows, as_of))
 
-    def _is_ahead(self, runs: Sequence[StoredRun]) -> bool:
-        """Whether the last run was not noted; refused if the ledger knows another as the last."""
-        mine, theirs = last_state(runs), last_state(self._account.runs(self._facts.series))
-        if mine != theirs and (not runs or theirs != last_state(runs[:-1])):
-            raise refused(runs, theirs)
-        return mine != theirs
-
-    def _require_next(self, before: Sequence[StoredRun], asked: CheckedRows) -> None:
-        """Refuse a run that cannot be made, before a row is read."""
-        self._charge_now().require_open()
-        _require_another(self.terms, before)
-        if before:
-            asked.require_same(before[-1].columns)
-        asked.check()
-
-    def _settled(self, stored: StoredSeries) -> list[StoredRun]:
-        """All runs, if this is the state after the last one that the ledger knows.
-
-        Where a process ended between the two, an answer was written here, and did not leave: it is
-        noted now.
-        """
-        runs = stored.runs()
-        if self._is_ahead(runs):
-            self._account.note(*self._noted(runs[-1]), after=last_state(runs[:-1]))
-        return runs
-
-    def _made(
-        self, stored: StoredSeries, before: Sequence[StoredRun], asked: CheckedRows, bits: Bits
-    ) -> StoredRun:
-        """Read the rows, make the run, and write it."""
-        self._require_next(before, asked)
-        about = asked.about.made_now()  # before a row is read: a later time would tell of them
-        try:
-            draws = ExactDraws(bits)
-            with phase("Reading the state"):
-                held = stored.held()
-            with asked.rows(draws) as rows, phase("Selecting"):
-                held = before_any_run(rows) if held is None else held
-                after = after_run(self._facts, held, rows, draws)
-            answer = as_json(listed(self._facts, after, self._charge.described, about))
-            return stored.add(str(about.as_of), asked.columns, answer, held, after)
-        except MemoryError:
-            pass
-        raise MemoryError("there is not enough memory for this run. Nothing was released.")
-
-    def _noted(self, run: StoredRun) -> tuple[str, NotedRun, str]:
-        return noted_run(self._facts, self._charge.number, run)
-
-    def _charge_now(self) -> SeriesCharge:
-        """As it stands in the ledger now: another process may have prolonged the series since."""
-        self._charge = charge_of(self._account, self._facts.series)
-        self._facts = self._facts.prolonged(self._charge.added)
-        return self._charge
-
-    def _given(self, run: StoredRun, k: int | None, words: About, *, again: bool) -> Release:
-        release = from_json(run.answer)
-        about = replace(release.about, title=words.title, note=words.note)
-        day = release.about.made_on
-        before = GivenBefore(self._charge.number, day) if again and day else None
-        return first_of(restated(release, about=about, given_before=before), k)
+    def _asked(self, rows: Pairs, as_of: str | date) -> CheckedRows:
+        running = self._running
+        return checked_rows(rows, as_of, running.facts, running.account.terms.dataset)
 
     # --- what is looked at
 
     @property
     def columns(self) -> tuple[str, ...]:
         """That of users, and those of items."""
-        return self._facts.user, *self._facts.items
+        facts = self._running.facts
+        return facts.user, *facts.items
 
     @property
     def releases(self) -> list[Release]:
@@ -429,8 +310,7 @@ class Series(StaysHere):
 
     def lists(self, k: int | None = None) -> list[Release]:
         """The same; with k, the k best of each."""
-        runs = answered_runs(self._account, self._facts.series)
-        return [first_of(from_json(run.answer), k) for run in runs]
+        return self._running.lists(k)
 
     def release(self, as_of: str | date) -> Release:
         """The list of one run, as the ledger has kept it.
@@ -468,8 +348,8 @@ class Series(StaysHere):
         return html(self._sheet())
 
     def _sheet(self) -> Any:
-        charge = self._charge_now()
-        return sheet_of_series(self._facts, charge, self.releases)
+        charge = self._running.charge()
+        return sheet_of_series(self._running.facts, charge, self.releases)
 
     # --- its end
 
@@ -495,15 +375,7 @@ class Series(StaysHere):
         Warns:
             WeakPrivacyWarning: With the epsilon and delta of all runs, protection is weak.
         """
-        with self._place.writing() as execute:
-            self._settled(StoredSeries(execute))
-            charge = self._charge_now()
-            charge.require_open()
-            require_count("periods", periods)
-            facts = self._facts.prolonged((*charge.added, periods))
-            warn_of_weakness(*facts.terms.promised, None)
-            self._account.prolong(facts.series, periods, facts.terms.price(periods), facts.record())
-        self._charge_now()
+        self._running.prolong(periods)
 
     def close(self) -> None:
         """End the series for good, and give back to the budget what was not used.
@@ -520,9 +392,7 @@ class Series(StaysHere):
             InputError: It was closed; another budget continues its own; a run is being made; or the
                 ledger knows a later run than this file: see `recover`.
         """
-        with self._place.writing() as execute:
-            self._settled(StoredSeries(execute))
-            self._account.close(self._facts.series)
+        self._running.close()
 
     # --- a person
 
@@ -546,22 +416,7 @@ class Series(StaysHere):
             InputError: These cannot be ids; a run is being made; or the ledger knows a later run
                 than this file: see `recover`.
         """
-        with self._place.writing() as execute:
-            stored = StoredSeries(execute)
-            self._settled(stored)
-            if (held := stored.held()) is not None and held.users.width:
-                stored.rewrite(after_forgetting(held, users))
-
-    # --- after a loss
-
-    def _recover_here(self) -> None:
-        with self._place.writing() as execute:
-            stored = StoredSeries(execute)
-            runs = stored.runs()
-            theirs = last_state(self._account.runs(self._facts.series))
-            if theirs in (last_state(runs), last_state(runs[:-1]) if runs else None):
-                return
-            recover_runs(stored, self._facts, self._account)
+        self._running.forget(users)
 
 
 def _budget(budget: object, who: str | None) -> Budget:
@@ -579,33 +434,6 @@ def _account(budget: object, who: str | None) -> SeriesAccount:
     return _budget(budget, who).for_series()
 
 
-def _facts_of(
-    kind: object,
-    periods: int,
-    user: object,
-    item: object,
-    bound: int,
-    epsilon: float,
-    delta: float,
-) -> SeriesFacts:
-    if not isinstance(kind, SeriesKind):
-        raise InputError("must be one of shortlist.SeriesKind", given={"kind": kind})
-    items = [item] if isinstance(item, str) else item
-    names = [user, *items] if isinstance(items, Sequence) else []
-    if len(names) < 2 or len(set(names)) < len(names) or not all(map(_is_name, names)):
-        raise InputError(
-            "must be names of columns, all different", given={"user": user, "item": item}
-        )
-    terms = KINDS[kind].terms(
-        epsilon=epsilon, delta=delta, periods=periods, max_items_per_user=bound
-    )
-    return SeriesFacts(uuid.uuid4().hex, str(user), tuple(map(str, names[1:])), kind, terms)
-
-
-def _is_name(name: object) -> bool:
-    return isinstance(name, str) and bool(name)
-
-
 def _private(random: object) -> Bits:
     bits = bits_of(random)
     if not bits.private:
@@ -614,18 +442,3 @@ def _private(random: object) -> Bits:
             "omit the seed",
         )
     return bits
-
-
-def _require_another(terms: SeriesPromise, before: Sequence[StoredRun]) -> None:
-    if len(before) >= terms.runs:
-        raise InputError(
-            "{all} of this series {were} made",
-            "give the {as_of} of one of them to have its list again; for more, either "
-            "{sl.Series.prolong} or create another series, which its budget pays for",
-            all="the one run" if terms.runs == 1 else f"all {terms.runs} runs",
-            were="was" if terms.runs == 1 else "were",
-        )
-
-
-def _create(execute: Execute, facts: SeriesFacts, account: SeriesAccount) -> None:
-    StoredSeries(execute).create(facts.json_values() | {"budget": account.place})
