@@ -5,8 +5,9 @@ import pytest
 from helpers import wrong_far as wrong
 from shortlist.audit import Verdict
 from shortlist.audit.exact.far import audit_far, far_settings
-from shortlist.audit.running import _exactly
+from shortlist.audit.running import _WRAPPERS, _exactly
 from shortlist.mechanisms import CountEach, Peeling, WeightedGaussian, WinCount
+from shortlist.mechanisms.registry import every_mechanism
 
 CAUGHT = [
     (wrong.Underflow, 0, "pure epsilon"),
@@ -46,3 +47,8 @@ def test_the_full_audit_looks_there_and_the_quick_one_does_not():
     jobs = _exactly(WinCount, quick=False)
     assert far == {job.args[0] for job in jobs if job.func is audit_far}
     assert not [job for job in _exactly(WinCount, quick=True) if job.func is audit_far]
+
+
+@pytest.mark.parametrize("kind", [*every_mechanism(), *_WRAPPERS.values()])
+def test_the_full_audit_of_each_mechanism_can_begin(kind):
+    assert _exactly(kind, quick=False)

@@ -16,7 +16,14 @@ from shortlist.audit.findings import Finding
 from shortlist.audit.universes import Data
 from shortlist.evidence import PrivateCounts, PublicCounts, WeightedHistogram, Wins
 from shortlist.mechanisms import Gamma, Mechanism, Peeling, PermuteAndFlip
-from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts, OfScores
+from shortlist.mechanisms.wrappers import (
+    ChosenCap,
+    EachGroup,
+    NoisyClippedCounts,
+    NoisyCounts,
+    NoisyOthers,
+    OfScores,
+)
 
 _UNDERFLOWS = 745  # below exp(-745) floats are 0
 _EXPONENTS = (4, 8, 12, 16, 24, 31, 32, 40, 48, 53, 61)
@@ -27,7 +34,7 @@ _SETTINGS: tuple[dict[str, Any], ...] = (
     {"k": 1, "epsilon": 2.0, "delta": 0.02, "max_items_per_user": 50},
     {"k": 1, "epsilon": 0.1, "delta": 0.02, "max_items_per_user": 6},
 )
-_TWO_LAWS = NoisyCounts, NoisyClippedCounts, EachGroup, OfScores
+_TWO_LAWS = NoisyCounts, NoisyClippedCounts, NoisyOthers, ChosenCap, EachGroup, OfScores
 _COMPARISONS = 7  # of one user, at most: there are many ways to make them
 _BY_PICKS = (Peeling, PermuteAndFlip)  # whose laws of six picks of seven items are found in seconds
 _PICKED = 6
