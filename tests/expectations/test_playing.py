@@ -112,6 +112,8 @@ def test_numbers_out_of_range_are_refused(given, said):
 
 def test_what_cannot_be_played_is_refused_with_what_can():
     assert "use metrics.compare" in refusal(lambda: plan(sl.HittingSet(2)).expect(**SMALL))
+    for counted in (False, True):  # of private items, fewer than k may be found
+        assert "of 3 items" in str(plan(sl.TopK(3, noisy_counts=counted)).expect(users=99, items=2))
     few = plan(sl.TopK(3), public=["a", "b", "c"], delta=0.0)
     assert "is less than the 3 items asked for" in refusal(lambda: few.expect(users=9, items=2))
     counts = pl.DataFrame({"title": ["a", "b"], "readers": [5, 3]})

@@ -42,11 +42,8 @@ def greedy_or_rounds_oracle(mechanism, data):
     """The law of either way, with the way, by the votes of all users."""
     greedy, rounds = mechanism._greedy, mechanism._rounds
     lean = mechanism.design.worth * rounds.threshold / greedy.threshold
-    votes = [
-        max(-1, min(lean - math.sqrt(min(len(held), rounds.max_items_per_user)), 1))
-        for held in data
-        if held
-    ]
+    ahead = [lean - math.sqrt(min(len(held), rounds.max_items_per_user)) for held in data if held]
+    votes = [max(-1, min(one / mechanism.design.most, 1)) for one in ahead]
     first = mechanism.design.factor * math.exp(
         mechanism.choice_epsilon * sum(min(vote, 0) for vote in votes)
     )

@@ -30,6 +30,14 @@ class Wrapper(Mechanism):
     def adjacency(self) -> str:
         return self.selection.adjacency
 
+    @property
+    def names_private_items(self) -> bool:
+        return self.selection.names_private_items
+
+    @property
+    def score_unit(self) -> str | None:  # type: ignore[override]
+        return self.selection.score_unit
+
     def require_items(self, n_items: int) -> None:
         self.selection.require_items(n_items)
 

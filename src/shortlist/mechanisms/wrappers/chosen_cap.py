@@ -107,14 +107,6 @@ class ChosenCap(Counted):
     # --- what is told of it
 
     @property
-    def score_unit(self) -> str | None:  # type: ignore[override]
-        return self.selection.score_unit
-
-    @property
-    def names_private_items(self) -> bool:
-        return self.selection.names_private_items
-
-    @property
     def scores_are_counts(self) -> bool:
         return self.selection.scores_are_counts
 

@@ -123,16 +123,8 @@ class EachGroup(Wrapper):
         return self.selection.reads_unit
 
     @property
-    def names_private_items(self) -> bool:
-        return self.selection.names_private_items
-
-    @property
     def scores_are_counts(self) -> bool:
         return self.selection.scores_are_counts
-
-    @property
-    def score_unit(self) -> str | None:  # type: ignore[override]
-        return self.selection.score_unit
 
     def parameters(self) -> dict[str, object]:
         selection = self.selection

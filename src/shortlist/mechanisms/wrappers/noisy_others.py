@@ -81,10 +81,6 @@ class NoisyOthers(CountedInNoise):
         return self.selection.score_unit
 
     @property
-    def names_private_items(self) -> bool:
-        return self.selection.names_private_items
-
-    @property
     def evidence(self) -> type:  # type: ignore[override]
         """Users' sets; as rows, where the selection goes through them."""
         rows = issubclass(self.selection.evidence, Contributions)

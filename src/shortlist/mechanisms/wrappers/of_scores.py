@@ -143,10 +143,6 @@ class OfScores(Wrapper):
         return self.selection.cost
 
     @property
-    def score_unit(self) -> str | None:  # type: ignore[override]
-        return self.selection.score_unit
-
-    @property
     def wants(self) -> Wants:
         return Wants(self.evidence)
 
