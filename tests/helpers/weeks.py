@@ -49,6 +49,19 @@ def columns(table):
     return np.array(pairs, np.int64).reshape(-1, 2).T
 
 
+def hold(n, *runs):
+    """The tables of n users who hold the same in each run."""
+    return tuple((held,) * n for held in runs)
+
+
+def whole_series(terms, tables, draws, kind=Week):
+    """The state before the first run and after each."""
+    states = [State()]
+    for table in tables:
+        states.append(kind(terms, states[-1], *columns(table), draws).made())
+    return states
+
+
 @lru_cache(10_000)
 def law_of(terms, kind, tables):
     """The law of all that a series shows, of one table for each run."""

@@ -8,7 +8,7 @@ import pytest
 
 from helpers import periods
 from helpers.periods import Right, period_terms
-from helpers.weeks import columns, share_of_claim
+from helpers.weeks import columns, hold, share_of_claim, whole_series
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
@@ -19,19 +19,6 @@ from shortlist.series.terms import WHOLE
 
 NOBODY, FIRST, SECOND, BOTH = map(frozenset, ((), (0,), (1,), (0, 1)))
 SETS = NOBODY, FIRST, SECOND, BOTH
-
-
-def hold(n, *runs):
-    """The tables of n users who hold the same in each run."""
-    return tuple((held,) * n for held in runs)
-
-
-def made(terms, tables, draws, kind=PeriodRun):
-    """The state before the first run and after each."""
-    states = [State()]
-    for table in tables:
-        states.append(kind(terms, states[-1], *columns(table), draws).made())
-    return states
 
 
 # --- the terms
@@ -160,7 +147,7 @@ def random_tables(runs=4):
 
 def test_accounts_grow_and_hold_what_was_really_added():
     terms = PeriodTerms(epsilon=3.0, delta=0.05, periods=4, max_items_per_user=3)
-    states = made(terms, random_tables(), ExactDraws(SeededBits(3)))
+    states = whole_series(terms, random_tables(), ExactDraws(SeededBits(3)), PeriodRun)
     for run, (before, after) in enumerate(itertools.pairwise(states), start=1):
         assert after.used.max() <= terms.accrued(run) <= WHOLE
         assert (after.used[: len(before.used)] >= before.used).all()
@@ -175,7 +162,7 @@ def test_accounts_grow_and_hold_what_was_really_added():
 def test_weights_are_those_of_their_definition():
     terms = PeriodTerms(epsilon=3.0, delta=0.05, periods=4, max_items_per_user=3)
     tables, draws = random_tables(), ExactDraws(SeededBits(11))
-    state = made(terms, tables[:3], draws)[-1]
+    state = whole_series(terms, tables[:3], draws, PeriodRun)[-1]
     assert len(state.counted)
     run = PeriodRun(terms, state, *columns(tables[3]), draws)
     gives, named = run.giving(), state.is_named(run.items)
@@ -205,7 +192,8 @@ def test_the_order_of_rows_says_nothing():
 
     tables = random_tables()
     one, other = (
-        made(terms, tables, ExactDraws(SeededBits(5)), k)[-1] for k in (PeriodRun, Backwards)
+        whole_series(terms, tables, ExactDraws(SeededBits(5)), k)[-1]
+        for k in (PeriodRun, Backwards)
     )
     assert all(np.array_equal(vars(one)[name], vars(other)[name]) for name in vars(one))
     assert len(one.counted)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from helpers import weeks
-from helpers.weeks import Right, columns, share_of_claim, terms_of
+from helpers.weeks import Right, columns, hold, share_of_claim, terms_of, whole_series
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.errors import InputError
@@ -18,19 +18,6 @@ from shortlist.series.weekly_run import boosts_of
 NOBODY, FIRST, SECOND, BOTH = map(frozenset, ((), (0,), (1,), (0, 1)))
 SETS = NOBODY, FIRST, SECOND, BOTH
 FINE, WIDE, COARSE = (4, 14, 20), (3, 7, 21), (1, 2, 21)
-
-
-def hold(n, *runs):
-    """The tables of n users who hold the same in each run."""
-    return tuple((held,) * n for held in runs)
-
-
-def whole_series(terms, tables, draws, kind=Week):
-    """The state before the first run and after each."""
-    states = [State()]
-    for table in tables:
-        states.append(kind(terms, states[-1], *columns(table), draws).made())
-    return states
 
 
 def random_tables(n_users=40, n_items=30, runs=4, seed=1):
