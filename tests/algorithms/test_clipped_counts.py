@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from helpers.hitting import contributions
-from shortlist.algorithms import clipped_counts
 from shortlist.algorithms.clipped_counts import (
     ClippedCounts,
     TwoMeasurements,
@@ -178,7 +177,3 @@ def test_a_second_look_names_better():
         noisy = ClippedCounts(HELD).noisy(64, 20.0, draws(seed))
         once += best - HELD.counts[np.argsort(-noisy)[:6]].sum()
     assert twice < 0.8 * once
-
-
-def test_the_unit_is_that_of_weights():
-    assert clipped_counts._ONE == ONE

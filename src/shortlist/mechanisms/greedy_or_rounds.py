@@ -199,8 +199,8 @@ class GreedyOrRounds(Mechanism):
         )
         second = f"In the second way, {rounds[0][0].lower()}{rounds[0][1:]}"
         of_units = (
-            "In the first way, the score is the item's number of units, in noise of standard "
-            f"deviation {self._greedy.noise_sd:.3g}."
+            "In the first way, it is the item's number of units, in noise of standard deviation "
+            f"{self._greedy.noise_sd:.3g}."
         )
         return [choice, units, second, *rounds[1:], f"{of_rounds} {of_units}", needed]
 

@@ -101,7 +101,7 @@ KNOWN = [
         (),
         {
             "15 % too much parameter in permute-and-flip": at(
-                permute_and_flip, "flip", argument_times(0, 1.15)
+                permute_and_flip, "ExponentialWeights", argument_times(2, 1.15)
             )
         },
     ),
