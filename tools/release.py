@@ -2,8 +2,8 @@
 
 It writes `dist/`: a source archive, a wheel and the notes of this version. Each archive is
 installed into an empty environment twice, with the oldest versions of other packages that
-`pyproject.toml` allows and with the newest. There it answers a question, shows its help and audits
-itself. Nothing is uploaded.
+`pyproject.toml` allows and with the newest. There it answers a question and shows its help, and the
+wheel audits itself. Nothing is uploaded.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["build", "contents", "notes", "version"]
@@ -52,7 +53,10 @@ def main() -> None:
     for file in files:
         for which, versions in {"oldest": oldest(asked.python), "newest": ""}.items():
             print(f"{file.name}, the {which} versions, Python {asked.python}", flush=True)
-            _try(file, versions, asked.python)
+            with _installed(file, versions, asked.python) as home:
+                _use(home)
+                if file.suffix == ".whl":  # built from the source archive: the same code
+                    _audit(home)
     for reason in left_to_do():
         print(f"Before an upload: {reason}.")
     print(f"Everything is in {DIST}.")
@@ -116,21 +120,35 @@ def left_to_do() -> Iterator[str]:
         yield f"this commit has no tag: git tag -a {tag} -F dist/notes.md"
 
 
-def _try(file: Path, versions: str, python: str) -> None:
-    """Install a file into an empty environment, and use it outside of this checkout."""
+@contextmanager
+def _installed(file: Path, versions: str, python: str) -> Iterator[Path]:
+    """A folder outside of this checkout, with an environment that has nothing else installed."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         _run("uv", "venv", "--quiet", "--python", python, home / "venv")
-        bin_ = home / "venv" / ("Scripts" if os.name == "nt" else "bin")
         (home / "versions.txt").write_text(versions)
         install = ["uv", "pip", "install", "--quiet", "--constraints", home / "versions.txt"]
-        _run(*install, "--python", bin_ / "python", f"{file}[report]")
-        _run(bin_ / "python", "-W", "error", "-c", TRIAL, cwd=home)
-        _run(bin_ / "shortlist", "--help", cwd=home)
-        _run(bin_ / "shortlist", *QUESTION.split(), cwd=home)
-        _run(bin_ / "python", "-W", "error", "-c", LOAD, cwd=home)
-        audit = _run(bin_ / "shortlist", "audit", "--quick", cwd=home)
-        print("  " + next(line for line in audit.splitlines() if "claims hold" in line))
+        _run(*install, "--python", _bin(home) / "python", f"{file}[report]")
+        yield home
+
+
+def _use(home: Path) -> None:
+    """Ask a first question, as a new user would."""
+    bin_ = _bin(home)
+    _run(bin_ / "python", "-W", "error", "-c", TRIAL, cwd=home)
+    _run(bin_ / "shortlist", "--help", cwd=home)
+    _run(bin_ / "shortlist", *QUESTION.split(), cwd=home)
+    _run(bin_ / "python", "-W", "error", "-c", LOAD, cwd=home)
+
+
+def _audit(home: Path) -> None:
+    """Check what all mechanisms claim, by the libraries that are installed there."""
+    audit = _run(_bin(home) / "shortlist", "audit", "--quick", cwd=home)
+    print("  " + next(line for line in audit.splitlines() if "claims hold" in line))
+
+
+def _bin(home: Path) -> Path:
+    return home / "venv" / ("Scripts" if os.name == "nt" else "bin")
 
 
 def _run(*command: object, cwd: Path | None = None) -> str:
