@@ -5,6 +5,7 @@ import signal
 import time
 from contextlib import nullcontext
 from threading import Timer
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -13,6 +14,7 @@ from helpers.engine_places import Relation, is_slow
 from shortlist.databases.connections import interruptible
 from shortlist.databases.duckdb import interrupt_of
 from shortlist.engines.tables._scratch import Scratch
+from shortlist.engines.tables._spark import Spark
 from shortlist.errors import SPENT
 from shortlist.runtime.phases import listening
 
@@ -42,6 +44,26 @@ def test_a_signal_stops_the_query_and_leaves_nothing(engine):
     while engine.works():  # Spark ends its jobs by and by
         assert is_slow(engine)
         time.sleep(0.1)
+
+
+def test_what_spark_calls_a_frame_is_dropped_where_no_signal_stops_it():
+    tags, seen = set(), []
+    session = SimpleNamespace(  # as of Spark Connect
+        addTag=tags.add,
+        removeTag=tags.discard,
+        interruptTag=tags.discard,
+        catalog=SimpleNamespace(dropTempView=lambda name: seen.append((name, set(tags)))),
+    )
+
+    def stopped(_name):
+        assert tags
+        raise KeyboardInterrupt
+
+    frame = SimpleNamespace(createOrReplaceTempView=stopped)
+    dialect = Spark(session, frame, "shortlist_rows")
+    with pytest.raises(KeyboardInterrupt), dialect._asking():
+        pass
+    assert seen == [("shortlist_rows", set())]
 
 
 @pytest.mark.parametrize("pull", [None, True])

@@ -190,14 +190,14 @@ class Spark(Dialect):
     def _asking(self) -> Iterator[None]:
         """While Spark works for us: by a tag that can be cancelled, the caller's frame at hand."""
         self._jobs.mark(self._tag)
-        if self._frame is not None:
-            self._frame.createOrReplaceTempView(self._called)
         try:
+            if self._frame is not None:
+                self._frame.createOrReplaceTempView(self._called)
             yield
         finally:
+            self._jobs.unmark(self._tag)  # first: to drop the frame must not be cancelled, too
             if self._frame is not None:
                 self._session.catalog.dropTempView(self._called)
-            self._jobs.unmark(self._tag)
 
 
 class _Jobs(NamedTuple):
