@@ -245,7 +245,7 @@ table.plan(shortlist.Domain(), epsilon=1, delta=1e-6)
 """
     loaded = modules_loaded_by(asked)
     assert "shortlist.mechanisms.adaptive_gaussian" in loaded
-    others = {"adaptive_top_k", "joint", "policy_greedy", "spectral_ranking", "win_count"}
+    others = {"adaptive_top_k", "joint", "policy_gaussian", "spectral_ranking", "win_count"}
     assert not {f"shortlist.mechanisms.{name}" for name in others} & loaded
 
 

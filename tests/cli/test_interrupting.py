@@ -18,12 +18,12 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-ter
 LINE = f"shortlist: interrupted; nothing was released. {SPENT}"
 
 
-def asked(url, *more):
+def asked(url, *more, until="Reading"):
     """A process that is at it; what it does is shown at once."""
     code = "from shortlist.cli import _progress_line, main; _progress_line._PATIENCE = 0.0; main()"
     columns = ["--table", "endless", "--user", "user", "--item", "item"]
     running = Watched([sys.executable, "-c", code, "domain", url, *columns, *PRIVACY, *more])
-    running.waits_for("Reading")
+    running.waits_for(until)
     return running
 
 
@@ -47,7 +47,7 @@ def test_duckdb_stops_and_what_was_charged_stays_charged(tmp_path, more, seconds
 def test_postgresql_stops(server):
     with server.connect() as other:
         other.execute(f"CREATE OR REPLACE VIEW endless AS {ENDLESS_IN_POSTGRES}")
-        running = asked(server.url())
+        running = asked(server.url(), until="reading rows in PostgreSQL")
         ours = (
             "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' "
             "AND query LIKE '%endless%' AND pid <> pg_backend_pid()"

@@ -37,7 +37,10 @@ def read_until(shown, last):
     while last not in text:
         ready, _, _ = select.select([shown], [], [], _PATIENCE)
         assert ready, text
-        text += os.read(shown, 65536)
+        try:
+            text += os.read(shown, 65536)
+        except OSError:  # which is how a terminal says that nobody writes to it
+            pytest.fail(f"It ended, and had shown {text!r}.")
     return text
 
 

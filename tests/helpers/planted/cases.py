@@ -296,7 +296,10 @@ def _listens(name):
     return draw
 
 
-for _name in ("coin", "choice", "choices", "permute_and_flip", "integer", "order", "rounded_down"):
+for _name in (
+    *("coin", "choice", "choices", "choices_in_turn", "permute_and_flip", "integer", "order"),
+    "rounded_down",
+):
     setattr(Listening, _name, _listens(_name))
 
 

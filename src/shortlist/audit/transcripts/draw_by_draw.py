@@ -212,11 +212,13 @@ class _Paths:
     def _ends_when_reached(self) -> bool:
         """Whether no pick spends anything once the user is reached, as far as was seen.
 
-        Where a stage is claimed for each pick, all of them count as if the user never were.
+        Where a stage is claimed for each pick, all of them count as if the user never were; and
+        where no delta is lost, without which picks are not as noise.
         """
         after = [spent for path in self.paths for spent in path.after_reaching]
         claimed = any(way.ranges or way.pures for way in self.ways)
-        return bool(after) and not claimed and not any(one.ranges for one in after)
+        may = self.mechanism.cost.lost > 0 and not claimed
+        return bool(after) and may and not any(one.ranges for one in after)
 
     def _as_claimed(self, spent: Spent) -> Spent:
         """Coins by their largest losses, if a way has as many stages that are claimed so."""

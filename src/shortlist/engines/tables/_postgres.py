@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from shortlist.engines.tables._expressions import (
 )
 from shortlist.engines.tables._sets_from_rows import NumberedItems, SetsRead
 from shortlist.errors import Words
+from shortlist.runtime.phases import phase
 
 if TYPE_CHECKING:
     from shortlist.engines.tables._scratch import Scratch
@@ -317,7 +318,8 @@ class _RowsOnce:
 
     @cached_property
     def _are_packed(self) -> bool:
-        return _are_short(self._keys) and _fit_together(self._keys, self._scratch)
+        with self._reading():
+            return _are_short(self._keys) and _fit_together(self._keys, self._scratch)
 
     @cached_property
     def _types(self) -> dict[str, str]:
@@ -328,7 +330,12 @@ class _RowsOnce:
         import ibis
 
         rows = self._keys if self._rows is None else self._rows
-        return self._dialect._made(words, rows, ibis.schema(types), self._scratch)  # noqa: SLF001 - a part of it
+        with self._reading():
+            return self._dialect._made(words, rows, ibis.schema(types), self._scratch)  # noqa: SLF001 - a part of it
+
+    def _reading(self) -> AbstractContextManager[None]:
+        """While the rows are read, which happens only once the selection asks for them."""
+        return phase("reading rows in {engine}", engine=self._dialect.name)
 
     def _once(self, rows: str) -> str:
         """The distinct ones, in order. DISTINCT without ON would group them, and sort them then."""
