@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import time
 from pathlib import Path
 
 import polars as pl
@@ -32,6 +33,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _NUMBERS = itertools.count(1)
+_BEGAN = time.monotonic()
 WEAK = re.compile(
     r"^shortlist: warning: --(?:epsilon|delta) \S+: "
     r"(?:protection is weak|this protects|one user in).*\n",
@@ -52,6 +54,19 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.nodeid in waiting:
             item.add_marker(pytest.mark.exhaustive)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--minutes", type=float, default=float("inf"), help="after these, skip what has not begun"
+    )
+
+
+def pytest_runtest_setup(item):
+    """Where time is short, as on a busy machine, what has passed by then is what counts."""
+    minutes = item.config.getoption("minutes")
+    if time.monotonic() - _BEGAN > 60 * minutes:
+        pytest.skip(f"the {minutes:g} minutes that these tests may take are over")
 
 
 def pytest_sessionstart(session):
