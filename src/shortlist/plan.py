@@ -262,7 +262,8 @@ class Plan:
         """
         from shortlist.expectations import chart_of_chances
 
-        return chart_of_chances(self.question, self.mechanism)
+        counts_users = self.engine.amounts is None
+        return chart_of_chances(self.question, self.mechanism, counts_users=counts_users)
 
     def expect(
         self,

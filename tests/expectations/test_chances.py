@@ -97,6 +97,27 @@ def test_public_items_and_what_hangs_on_others_are_refused():
     assert "hangs on the counts of the others" in refusal(local.plot)
 
 
+@pytest.mark.parametrize(
+    ("question", "instead"),
+    [
+        (sl.TopK(2, noisy_counts=True), "use expect()"),
+        (sl.HittingSet(2, noisy_counts=True), "explain() of the plan"),
+    ],
+)
+def test_what_is_around_a_mechanism_is_refused_likewise(question, instead):
+    assert instead in refusal(plan(question, public=["a", "b"]).plot)
+
+
+def test_no_table_is_promised_that_cannot_be_invented():
+    rows = pl.DataFrame({"user": [1], "title": ["Emma"], "minutes": [3.0], "day": ["Monday"]})
+    public = {"user": "user", "item": "title", "public_items": ["Emma", "Ulysses"]}
+    of_amounts = sl.pairs(rows, **public, amount="minutes", cap=(60, 120))
+    in_groups = sl.pairs(rows, **public).grouped("day", public_groups=["Monday"])
+    for source in (of_amounts, in_groups):
+        asked = source.plan(sl.TopK(1, noisy_counts=True), epsilon=1.0, delta=1e-6)
+        assert "explain() of the plan says how items are selected" in refusal(asked.plot)
+
+
 def test_it_is_saved(tmp_path):
     plan(mechanism=WeightedGaussian).plot().save(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")

@@ -10,15 +10,23 @@ from shortlist.charts import NamedCurve, curves, require_altair
 from shortlist.draws import ExactDraws
 from shortlist.draws.random_bits import SeededBits
 from shortlist.errors import InputError
-from shortlist.evidence import PairsOfItems
+from shortlist.evidence import (
+    PairsOfItems,
+    PrivateCounts,
+    PublicCounts,
+    UserSets,
+    WeightedHistogram,
+)
 from shortlist.mechanisms.finding import Detection
 from shortlist.mechanisms.mechanism import Mechanism, counted
-from shortlist.questions import Domain, Question, UserCounts
+from shortlist.questions import Domain, Question, TopK, UserCounts
 
 if TYPE_CHECKING:
     import altair as alt
 
 _AMONG_OTHERS = "Whether an item that is found is among the best hangs on the others."
+# What a table shows that `Plan.expect` invents.
+_INVENTED = (WeightedHistogram, PrivateCounts, PublicCounts, UserSets)
 # The same chart each time.
 _SEED = 1
 _ITEMS_OF_EACH_USER = (1, 10, 100)
@@ -27,8 +35,15 @@ _FROM, _TO = 0.12, 2.2
 _POINTS = 25
 
 
-def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart:
+def chart_of_chances(
+    question: Question, mechanism: Mechanism, *, counts_users: bool = True
+) -> alt.LayerChart:
     """A curve for users who hold one item, ten, a hundred, and as many as count.
+
+    Args:
+        question: What is asked.
+        mechanism: What answers it.
+        counts_users: Whether users are counted, and no amounts summed up.
 
     Raises:
         InputError: The chance hangs on more than the item itself, it takes too large a table, or
@@ -40,14 +55,15 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
             "{user_counts}: every item of the list is named, so that there is no chance to draw",
             "explain() of the plan says how large the noise is",
         )
-    found = chances(mechanism)
+    if mechanism.finding is None:
+        raise _no_chance(question, mechanism, counts_users=counts_users)
+    found = chances(mechanism.finding)
     if not any(curve.points for curve in found):
         raise InputError(
             "a table of so many users is too large to be invented",
             "explain() of the plan says what it takes to be named",
         )
     done = "named" if isinstance(question, Domain) else "found"
-    how = mechanism.finding.caption if mechanism.finding else ""
     left = [curve.name for curve in found if not curve.points]
     name, epsilon, delta = type(mechanism).__name__, mechanism.epsilon, mechanism.delta
     promise = f"{name}, epsilon = {epsilon:g}, delta = {delta:g}"
@@ -57,7 +73,7 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
         notes=[
             f"{promise}. No data was read.",
             *([] if done == "named" else [_AMONG_OTHERS]),
-            *how.split("\n"),
+            *mechanism.finding.caption.split("\n"),
             *([f"Left out, as too large a table: {', '.join(left)}."] if left else []),
         ],
         across="users who hold the item",
@@ -65,38 +81,29 @@ def chart_of_chances(question: Question, mechanism: Mechanism) -> alt.LayerChart
     )
 
 
-def chances(mechanism: Mechanism) -> list[NamedCurve]:
+def chances(finding: Detection) -> list[NamedCurve]:
     """For each number of items that users hold, the chances by the number of users.
 
     A curve has no points where they would take too large a table.
-
-    Raises:
-        InputError: The chance hangs on more than the item itself.
     """
-    if mechanism.finding is None:
-        raise _no_chance(mechanism)
-    return [_curve(mechanism.finding, held) for held in _numbers_held(mechanism.finding)]
+    return [_curve(finding, held) for held in _numbers_held(finding)]
 
 
-def _no_chance(mechanism: Mechanism) -> InputError:
+def _no_chance(question: Question, mechanism: Mechanism, *, counts_users: bool) -> InputError:
     why = "whether an item is named hangs on the counts of the others"
     if not mechanism.names_private_items:
         why = "everybody knows the items, and any of them may be named"
-    kind = type(mechanism)
-    if issubclass(kind.evidence, PairsOfItems):
-        return InputError(
-            "{kind} has no such chances: {why}",
-            "explain() says how many users it takes",
-            kind=kind,
-            why=why,
+    kind = mechanism.wants.kind
+    if issubclass(kind, PairsOfItems):
+        instead = "explain() says how many users it takes"
+    elif counts_users and isinstance(question, Domain | TopK) and issubclass(kind, _INVENTED):
+        instead = (
+            "use expect(), which plays it on an invented table, or metrics.compare on a table that "
+            "may be looked at"
         )
-    return InputError(
-        "{kind} has no such chances: {why}",
-        "use expect(), which plays it on an invented table, or metrics.compare on a table that may "
-        "be looked at",
-        kind=kind,
-        why=why,
-    )
+    else:
+        instead = "explain() of the plan says how items are selected"
+    return InputError("{kind} has no such chances: {why}", instead, kind=type(mechanism), why=why)
 
 
 def _numbers_held(finding: Detection) -> list[int]:

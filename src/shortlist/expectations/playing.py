@@ -211,8 +211,8 @@ def _require_exponent(value: float) -> float:
 def _number_asked(question: Question, mechanism: Mechanism, table: ZipfTable) -> int | None:
     if isinstance(question, UserCounts):
         raise InputError(
-            "{user_counts}: the noise of a count is the same whatever the table is",
-            "explain() of the plan says how large it is",
+            "{user_counts}: every item of the list is counted, and none is selected",
+            "explain() of the plan says how large the noise is",
         )
     if isinstance(question, TopScores):
         raise InputError(
