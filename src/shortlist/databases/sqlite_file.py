@@ -7,11 +7,12 @@ is undone in turn by whoever comes by the first. So such a file has one name, an
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -195,7 +196,7 @@ class SqliteFile:
         """Create and remove a file under the longest name that creating it takes."""
         longest = Path(f"{self._new_name()}{_BESIDE[0]}")
         longest.open("xb").close()
-        longest.unlink()
+        longest.unlink(missing_ok=True)  # another who creates one may have removed it
 
     def _new_name(self) -> Path:
         """A name for one that is not complete."""
@@ -205,14 +206,28 @@ class SqliteFile:
         """Create the file, which appears under its name when it is complete."""
         self.require_new()
         new = self._new_name()
-        try:
-            # Only the owner may read answers.
-            os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            with self._transaction(new, "rw", "BEGIN IMMEDIATE") as execute:
-                fill(execute)
-            self._name(new)
-        finally:
-            new.unlink(missing_ok=True)
+        with _alone_in(self._path.parent) as alone:
+            if alone:
+                self._remove_unfinished()
+            try:
+                # Only the owner may read answers.
+                os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+                with self._transaction(new, "rw", "BEGIN IMMEDIATE") as execute:
+                    fill(execute)
+                self._name(new)
+            finally:
+                new.unlink(missing_ok=True)
+
+    def _remove_unfinished(self) -> None:
+        """Remove what those left who were killed while they created a file of this name.
+
+        Nobody else creates one meanwhile, so that no living process still needs them.
+        """
+        ours = re.compile(re.escape(self._unfinished) + r"[0-9a-f]{8}\.tmp(-journal)?")
+        with suppress(OSError):  # a folder that may not be read, or files of another user
+            for other in self._path.parent.iterdir():
+                if ours.fullmatch(other.name):
+                    other.unlink(missing_ok=True)
 
     def _name(self, new: Path) -> None:
         """Give a complete file its name, which nobody else may have taken meanwhile."""
@@ -331,6 +346,23 @@ class SqliteFile:
                 place=self.shown,
                 kind=kind,
             )
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[bool]:
+    """Whether all others who ask for this folder wait, as they then do until this is done.
+
+    The system lets go of it where a process ends. False where folders cannot be locked.
+    """
+    with ExitStack() as stack:
+        alone = False
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            stack.callback(fcntl.flock, handle, fcntl.LOCK_UN)  # a fork may hold the handle, too
+            alone = True
+        yield alone
 
 
 def _executing(connection: sqlite3.Connection) -> Execute:
