@@ -267,6 +267,39 @@ def test_other_questions(question):
     assert str(found).startswith(f"{question}: 1 new, 1 gone, 1 moved")
 
 
+def of_series(items, question="series", k=None):
+    return release(items, question=question, k=k)
+
+
+def in_every_form(found, path):
+    """What the terminal, Markdown, the report's page and JSON say, each in one line."""
+    found.now.report(path, since=found.before)
+    shown = str(found), found.to_markdown(), path.read_text(), found.to_dict()["new_or_gone"]
+    return [" ".join(text.split()) for text in shown]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        (of_series(["a"]), of_series(["b", "a"]), "so that none is gone. A new item was named"),
+        (of_series(["b", "a"]), of_series(["a"]), "Some are gone here, so that the list that is"),
+        (of_series(["a"], k=1), of_series(["b"], k=1), "near their end, items come and go"),
+        (
+            of_series(["a"], question="period"),
+            of_series(["b"], question="period"),
+            "near the end of a list, items come and go",
+        ),
+    ],
+    ids=["so far", "the wrong way round", "the first k", "of a period"],
+)
+def test_lists_so_far_only_grow(before, now, said, tmp_path):
+    """As the proof note has it, no item that was named leaves. One of the first k may."""
+    forms = in_every_form(sl.diff(before, now), tmp_path / "page.html")
+    assert [said in form for form in forms] == [True] * len(forms)
+    come_and_go = [form for form in forms if "items come and go" in form]
+    assert len(come_and_go) == (len(forms) if "come and go" in said else 0)
+
+
 SAVED = sorted((Path(__file__).parents[1] / "saved").rglob("*.json"))
 
 

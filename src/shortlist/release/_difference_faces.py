@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 _SURELY = "more than noise"
 COSTS_NOTHING = "Only what was released was compared: nothing was read, and nothing was spent."
-_COME_AND_GO = (
-    "Whether an item is new or gone by more than noise is not known: near the end of a list, items "
-    "come and go."
-)
 _MEANS = (
     "More than noise: among the items of both lists, the rank by numbers of users has changed. In "
     "95 of 100 comparisons, every move that is called so is a real one."
@@ -69,7 +65,7 @@ def meaning(found: Difference) -> list[str]:
     judged = _MEANS
     if found.unjudged:
         judged = f"{found.unjudged[0].upper()}{found.unjudged[1:]}."
-    return [judged, _COME_AND_GO, COSTS_NOTHING]
+    return [judged, found.new_or_gone, COSTS_NOTHING]
 
 
 def table_of_differences(

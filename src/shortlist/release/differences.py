@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.errors import InputError, in_quotes, written
-from shortlist.questions import OF_SERIES
+from shortlist.questions import OF_SERIES, ListSoFar
 from shortlist.release._columns import (
     SCORE,
     columns_of,
@@ -52,6 +52,22 @@ _NEVER_JUDGED = {
     "top-scores": _STATED,
     "bottom-scores": _STATED,
 }
+_COME_AND_GO = (
+    "Whether an item is new or gone by more than noise is not known: near the end of a list, items "
+    "come and go."
+)
+_FIRST_OF_SERIES = (
+    "A series keeps every item that it has named, but these are the first of each list only: near "
+    "their end, items come and go."
+)
+_KEEPS = (
+    "A series keeps every item that it has named, so that none is gone. A new item was named since "
+    "the earlier list. Enough users may have held it before: noise, too, decides when one is named."
+)
+_NOT_IN_ORDER = (
+    "A series keeps every item that it has named. Some are gone here, so that the list that is "
+    "called the earlier one is the later one, or the lists are of two series."
+)
 _MAY_BE_UNKNOWN = ("data set", "item columns", _TYPES)
 
 
@@ -109,6 +125,15 @@ class Difference:
     def gone(self) -> list[Any]:
         """The items of the earlier list alone, in its order."""
         return self._items("gone")
+
+    @property
+    def new_or_gone(self) -> str:
+        """What can be said of items that are new or gone, in words."""
+        if self.now.question != ListSoFar.name:
+            return _COME_AND_GO
+        if asked_for(self.now.mechanism) is not None:
+            return _FIRST_OF_SERIES
+        return _NOT_IN_ORDER if self.gone else _KEEPS
 
     @property
     def moved(self) -> list[Any]:
@@ -207,6 +232,7 @@ class Difference:
             "before": described(self.before),
             "now": described(self.now),
             "unjudged": self.unjudged,
+            "new_or_gone": self.new_or_gone,
             "items": list(records_of(self.to_polars())),
         }
 
@@ -249,7 +275,8 @@ def diff(before: Release, now: Release) -> Difference:
     one. One that is due to new items above it is not called so. It can be known where both lists
     have counts that were bought by `noisy_counts=True`, whose noise had no part in choosing the
     items; those of domains and hitting sets do not help. Whether an item is new or gone by more
-    than noise is not known: at the end of a list, items come and go.
+    than noise is not known: at the end of a list, items come and go. Only whole lists so far of one
+    series keep every item.
 
     It looks at the two lists alone, so that it costs nothing.
 
