@@ -67,6 +67,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="REV",
         help="what beside measures this checkout against, by default the commit before",
     )
+    parser.add_argument(
+        "--of",
+        nargs="+",
+        metavar="NAME",
+        help="of which mechanisms and series audit writes the rows anew, such as peeling; or all",
+    )
     return parser
 
 

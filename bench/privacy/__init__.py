@@ -7,4 +7,4 @@ from bench.privacy import audit
 
 __all__ = ["PARTS"]
 
-PARTS = {"audit": Part(lambda asked: audit.write_tables(asked.out), apart=True)}
+PARTS = {"audit": Part(lambda asked: audit.write_tables(asked.out, asked.of), apart=True)}
