@@ -13,6 +13,7 @@ from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.samples.whole_questions import audit_question, of_series, sampled_series
 from shortlist.audit.universes import PeriodGaussian, WeeklyGaussian, universe_of
 from shortlist.bits import SeededBits
+from shortlist.series.period_run import recovered_of_period
 from shortlist.series.terms import SeriesPromise
 from shortlist.series.weekly_run import recovered
 
@@ -33,6 +34,10 @@ def old_accounts(terms, older, *more):
 
 def old_sums(terms, older, *more):
     return weeks.OldSums.after_loss(older, recovered(terms, older, *more))
+
+
+def new_accounts(terms, older, *more):
+    return periods.NewAccounts.after_loss(older, recovered_of_period(terms, older, *more))
 
 
 def is_broken(series):
@@ -65,7 +70,7 @@ def test_a_mistake_in_lists_so_far_is_found_by_the_quick_audit(wrong, setting):
 @pytest.mark.exhaustive
 def test_old_sums_in_a_restored_state_are_found_by_the_whole_audit():
     *_, restored = settings_of_series(WeeklyGaussian)
-    assert restored.loses_state
+    assert restored.losses
     late = (0,) * 5 + (80, 0)
     wrong = audit_exactly(with_mistake(restored, old_sums), families=[[late]])
     assert any(finding.verdict is Verdict.BROKEN for finding in wrong)
@@ -89,10 +94,12 @@ def test_a_mistake_in_lists_of_periods_is_found_by_the_quick_audit(wrong, settin
 
 
 @pytest.mark.exhaustive
-def test_an_account_of_periods_that_is_not_kept_is_found_by_the_whole_audit():
-    *_, four_runs = settings_of_series(PeriodGaussian)
+@pytest.mark.parametrize(("mistake", "losses"), [(periods.NotKept, 0), (new_accounts, 3)])
+def test_accounts_of_periods_that_begin_anew_are_found_by_the_whole_audit(mistake, losses):
+    of_four = [s for s in settings_of_series(PeriodGaussian) if s.terms.runs == 4]
+    (four_runs,) = (series for series in of_four if series.losses == losses)
     family = [[(0,) * 14 + (10,)]]  # who hold it in each run
-    wrong = audit_exactly(with_mistake(four_runs, periods.NotKept), families=family)
+    wrong = audit_exactly(with_mistake(four_runs, mistake), families=family)
     right = audit_exactly(four_runs, families=family)
     assert {finding.verdict for finding in right} == {Verdict.HOLDS}
     assert any(finding.verdict is Verdict.BROKEN for finding in wrong)

@@ -70,15 +70,20 @@ class Recovered(Right):
             return states[0]
         last = states[-1]
         named_in = dict(zip(last.counted.tolist(), last.named_in.tolist(), strict=True))
-        return recovered_of_period(terms, states[0], last.runs, named_in, draws)
+        found = recovered_of_period(terms, states[0], last.runs, named_in, draws)
+        return cls.after_loss(states[0], found)
+
+    @staticmethod
+    def after_loss(_older, found):
+        return found
 
 
 class NewAccounts(Recovered):
     """After a loss everybody begins anew."""
 
-    @classmethod
-    def going_on(cls, terms, states, draws):
-        return replace(super().going_on(terms, states, draws), used_by_others=0)
+    @staticmethod
+    def after_loss(_older, found):
+        return replace(found, used_by_others=0)
 
 
 class NoUnion(PeriodTerms):

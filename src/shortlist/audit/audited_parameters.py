@@ -411,7 +411,7 @@ _SERIES: dict[SeriesClass, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = 
         [
             {"delta": 0.002, "grid": (4, 14, 20)},
             {"periods": 1, "delta": 0.1, "grid": (36, 52, 16)},
-            {"delta": 0.002, "grid": (4, 7, 21), "max_items_per_user": 1, "loses_state": True},
+            {"delta": 0.002, "grid": (4, 7, 21), "max_items_per_user": 1, "losses": 1},
             {"n_items": 2, "copies": ()},
         ],
         [
@@ -423,7 +423,7 @@ _SERIES: dict[SeriesClass, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = 
                 "grid": (0, 1, 23),
                 "max_items_per_user": 1,
                 "copies": (80,),
-                "loses_state": True,
+                "losses": 1,
             },
         ],
     ),
@@ -433,12 +433,13 @@ _SERIES: dict[SeriesClass, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = 
             {"periods": 1, "grid": (36, 52, 16), "max_items_per_user": 1},
             {"delta": 0.002, "grid": (36, 38, 18), "copies": ()},
             {"periods": 1, "max_items_per_user": 1, "n_items": 2, "copies": (4,)},
-            {"periods": 3, "delta": 0.02, "grid": (2, 4, 21), "loses_state": True},
+            {"periods": 3, "delta": 0.02, "grid": (2, 4, 21), "losses": 1},
         ],
         [
             {"delta": 0.002, "grid": (3, 7, 21), "copies": (1, 4, 30)},
             {"n_items": 2, "copies": (1,)},
             {"periods": 4, "delta": 0.02, "grid": (2, 4, 21), "copies": (10,)},
+            {"periods": 4, "delta": 0.02, "grid": (2, 4, 21), "copies": (10,), "losses": 3},
         ],
     ),
 }
@@ -460,7 +461,7 @@ def settings_of_series(kind: SeriesClass, *, quick: bool = False) -> Iterator[Wh
             "grid": (1, 2, 21),
             "max_items_per_user": 2,
         } | option
-        beside = {n: given.pop(n) for n in ("n_items", "copies", "loses_state") if n in given}
+        beside = {n: given.pop(n) for n in ("n_items", "copies", "losses") if n in given}
         first, last, places = given.pop("grid")
         grid = GivenGrid(RoundingGrid(2**places, first, last))
         terms = of_kind.terms(epsilon=1.0, grid=grid, **given)

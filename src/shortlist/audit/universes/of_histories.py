@@ -64,7 +64,7 @@ class WholeSeries:
         terms: What is fixed of it.
         n_items: How many items there are.
         copies: How many users have the same history, where all but a few have it.
-        loses_state: Whether, before the last run, the state is lost, and only the one of the run
+        losses: Before how many of the last runs the state is lost, and only the one of the run
             before is there.
         of_kind: How a run is made, what it tells, and how it goes on after a loss.
     """
@@ -72,7 +72,7 @@ class WholeSeries:
     terms: SeriesPromise
     n_items: int = 1
     copies: tuple[int, ...] = (8,)
-    loses_state: bool = False
+    losses: int = 0
     of_kind: KindOfSeries
 
     evidence: ClassVar[type] = Histories
@@ -105,7 +105,7 @@ class WholeSeries:
         """Make all runs: what each of them tells."""
         states, told = [State()], []
         for run in range(1, self.terms.runs + 1):
-            is_lost = self.loses_state and run == self.terms.runs
+            is_lost = run > self.terms.runs - self.losses
             before = self._recovered(states, draws) if is_lost else states[-1]
             of_run = self.of_kind.run(self.terms, before, *evidence.of_run(run), draws)
             states.append(of_run.made())
