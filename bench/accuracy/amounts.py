@@ -16,17 +16,15 @@ from bench.common.seeds import bits_of
 from shortlist.draws.random_bits import Bits
 from shortlist.mechanisms import LimitedDomain
 
-__all__ = ["measure", "measure_caps", "with_amounts"]
+__all__ = ["DELTA", "EPSILONS", "KS", "TABLES", "measure", "spent", "with_amounts"]
 
 DELTA = 1e-6
 EPSILONS = (0.3, 1.0, 3.0)
 KS = (10, 50)
 CAPS = (30.0, 100.0)
-TO_CHOOSE = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-_TABLES = ("steam_200k", "anime_5k")
+TABLES = ("steam_200k", "anime_5k")
 _MEDIAN = 5.0
 _SDS = 1.0, 0.7, 1.0  # of the logarithm: of items, of users, and of what is left
-_UNSEEN = ("amazon_magazine",)  # when the rule of the choice was found
 _FEW = 10  # items of each user that count, where noise is added to all sums
 
 Way = Callable[[pl.DataFrame, int, float, float, Bits], list[str]]
@@ -40,7 +38,7 @@ def measure(runs: int) -> None:
     """
     parts = [
         row
-        for name, path in real.find(_TABLES).items()
+        for name, path in real.find(TABLES).items()
         for row in _of_table(name, with_amounts(pl.read_parquet(path)), runs)
     ]
     if not parts:
@@ -67,67 +65,6 @@ def measure(runs: int) -> None:
     report.write("amounts", "Top-k by what users spent", tables, [setting])
 
 
-def measure_caps(runs: int) -> None:
-    """Measure a cap that is chosen privately beside each that could be given.
-
-    Args:
-        runs: Lists in each cell.
-    """
-    parts = [
-        row
-        for name, path in real.find((*_TABLES, *_UNSEEN)).items()
-        for row in _chosen(name, with_amounts(pl.read_parquet(path)), runs)
-    ]
-    if not parts:
-        return
-    cells = pl.DataFrame(parts)
-    named = ["chosen", "best by hand", "worst by hand"]
-    by = ["items", "table"]
-    means = cells.group_by(by, maintain_order=True).agg(pl.col(named).mean().round(3))
-    setting = (
-        "Missed: as in [Top-k by what users spent](amounts.md), with the same invented hours. One "
-        f"cap of {', '.join(f'{cap:g}' for cap in TO_CHOOSE)} is chosen privately, or given: the "
-        "best and the worst of these are by hand, seen afterwards. k of "
-        f"{', '.join(map(str, KS))}, delta={DELTA:g}; {runs} runs from fixed seeds (so nothing "
-        "here is private). The rule of the choice was found on Steam games and anime lists; the "
-        "other table was looked at afterwards."
-    )
-    tables = {"Means": means, "Cells": cells}
-    report.write("caps", "A cap that is chosen privately", tables, [setting])
-
-
-def _chosen(name: str, rows: pl.DataFrame, runs: int) -> Iterator[dict[str, Any]]:
-    sums = dict(rows.group_by("item").agg(pl.col("hours").sum()).iter_rows())
-    for (items, public), epsilon, k in product(
-        (("private", None), ("public", sorted(sums))), EPSILONS, KS
-    ):
-        best = sum(sorted(sums.values(), reverse=True)[:k])
-        missed: dict[Any, float] = {}
-        chosen: list[float] = []
-        for cap in (TO_CHOOSE, *TO_CHOOSE):
-            source = _spent(rows, cap, public_items=public)
-            asked = {"epsilon": epsilon, "delta": DELTA}
-            found = [
-                source.top_k(k, **asked, random=bits_of("amounts", run)) for run in range(runs)
-            ]
-            named = sum(sums[item] for one in found for item in one.items) / runs
-            missed[cap] = round(1 - named / best, 4)
-            chosen += [one.cap for one in found if one.cap is not None]
-        given = {cap: each for cap, each in missed.items() if cap != TO_CHOOSE}
-        yield {
-            "items": items,
-            "table": real.TABLES[name],
-            "epsilon": epsilon,
-            "k": k,
-            "chosen": missed[TO_CHOOSE],
-            "best by hand": min(given.values()),
-            "worst by hand": max(given.values()),
-            "caps chosen": ", ".join(f"{cap:g}" for cap in sorted(set(chosen))),
-            "best cap": f"{min(given, key=lambda cap: given[cap]):g}",
-        }
-    print(f"{name}: done.")
-
-
 def with_amounts(rows: pl.DataFrame) -> pl.DataFrame:
     """What each user spent on each item, invented: `hours`."""
     rng = np.random.default_rng(1)
@@ -139,14 +76,15 @@ def with_amounts(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select("user", "item", hours=pl.Series(_MEDIAN * np.exp(logs)))
 
 
-def _spent(rows: pl.DataFrame, cap: Any, **more: Any) -> sl.Pairs:
+def spent(rows: pl.DataFrame, cap: Any, **more: Any) -> sl.Pairs:
+    """A source of these rows, up to a cap, or to one that is chosen from several."""
     return sl.pairs(rows, user="user", item="item", amount="hours", cap=cap, **more)
 
 
 def _by_default(
     rows: pl.DataFrame, k: int, epsilon: float, cap: float, bits: Bits, **own: Any
 ) -> list[str]:
-    asked = _spent(rows, cap).top_k(k, epsilon=epsilon, delta=DELTA, random=bits, **own)
+    asked = spent(rows, cap).top_k(k, epsilon=epsilon, delta=DELTA, random=bits, **own)
     return list(asked.items)
 
 
@@ -161,12 +99,12 @@ def _by_two(rows: pl.DataFrame, k: int, epsilon: float, cap: float, bits: Bits) 
     found = source.domain(**half)
     if not len(found):
         return []
-    return list(_spent(rows, cap).of_items(found).top_k(min(k, len(found)), **half).items)
+    return list(spent(rows, cap).of_items(found).top_k(min(k, len(found)), **half).items)
 
 
 def _of_public(rows: pl.DataFrame, k: int, epsilon: float, cap: float, bits: Bits) -> list[str]:
     public = sorted(set(rows["item"].to_list()))
-    asked = _spent(rows, cap, public_items=public)
+    asked = spent(rows, cap, public_items=public)
     return list(asked.top_k(k, epsilon=epsilon, delta=DELTA, random=bits).items)
 
 
