@@ -42,7 +42,7 @@ from shortlist.mechanisms.wrappers import (
     NoisyCounts,
     answering_in_groups,
 )
-from shortlist.mechanisms.wrappers.chosen_cap import share_of_choice
+from shortlist.mechanisms.wrappers.chosen_cap import GUESSED_GROUPS, share_of_choice
 from shortlist.mechanisms.wrappers.noisy_counts import MOST_SD_OF_AMOUNTS
 from shortlist.parameters import Option, require_delta
 from shortlist.questions import (
@@ -189,7 +189,7 @@ def mechanism_for(
         question,
         AskedFor(kind, given, options, epsilon, delta, _most_pairs(engine, bounds)),
         _groups_per_user(kind, question, engine, bounds),
-        () if engine.amounts is None else engine.amounts.caps,
+        engine,
     )
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(
@@ -204,10 +204,9 @@ def mechanism_for(
     return chosen
 
 
-def _at_a_cap(
-    question: Question, asked: AskedFor, groups: int | None, caps: tuple[float, ...]
-) -> Mechanism:
+def _at_a_cap(question: Question, asked: AskedFor, groups: int | None, engine: Engine) -> Mechanism:
     """The mechanism; around it the choice of a cap, where one is chosen from several."""
+    caps = () if engine.amounts is None else engine.amounts.caps
     if not caps:
         return answering_in_groups(question, asked, groups)
     assert isinstance(question, TopK)  # noqa: S101 - amounts rank items, and nothing else
@@ -220,6 +219,7 @@ def _at_a_cap(
         count_share=share_of_choice(question.k),
         k=question.k,
         caps=caps,
+        lists=1 if groups is None else engine.n_groups or GUESSED_GROUPS,
     )
 
 
@@ -267,7 +267,9 @@ def _require_amounts(chosen: Mechanism, question: Question) -> None:
             "omit it, or {noisy_counts}",
             given={"mechanism": ...},
         )
-    around = chosen.selection if isinstance(chosen, EachGroup | ChosenCap) else chosen
+    around = chosen
+    while isinstance(around, EachGroup | ChosenCap):
+        around = around.selection
     assert around.reads_unit  # noqa: S101 - else `_require_fit` or the source had refused it
     if isinstance(around, NoisyCounts) and around.count_sd > MOST_SD_OF_AMOUNTS:
         raise InputError(

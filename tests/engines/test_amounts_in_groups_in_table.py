@@ -3,7 +3,6 @@
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import polars as pl
@@ -11,7 +10,6 @@ import pytest
 
 import shortlist as sl
 from helpers import engine_places
-from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.engines.tables import _amounts_in_table
@@ -213,12 +211,54 @@ def test_by_default_duckdb_hands_over_what_memory_holds(kind, monkeypatch):
         assert dict(found.to_polars().select("land", "item").rows()) == BEST
 
 
-def test_a_cap_that_is_chosen_is_refused_in_groups_everywhere():
-    for place in (engine_places.DuckDB(), engine_places.Memory()):
-        refusal(
-            partial(source(place, rows(), cap=(2, 8)).top_k, 1, by="land", **FEW),
-            "groups differ in what users spend",
-        )
+CAPS = (0.5, 2.0, CAP)
+
+
+@in_places
+@pytest.mark.parametrize("listed", [False, True])
+def test_sums_at_caps_that_one_is_chosen_from_are_those_of_the_definition(place, listed, draws):
+    titles = TITLES if listed else None
+    lands = [*LANDS, "nowhere"]
+    asked = source(place, rows(), cap=CAPS, public_items=titles)
+    kind, parts = GroupedCounts if listed else UserGroups, tuple(cap / CAP for cap in CAPS)
+    wants = Wants(kind, groups=len(lands), caps=parts)
+    exact = spent(rows())
+    with asked.grouped("land", public_groups=lands)._engine.show(wants, draws) as shown:
+        above = shown.evidence.above(2).tolist()
+        at_caps = [shown.evidence.at(place) for place in range(len(CAPS))]
+        if listed:
+            named = shown.items(np.arange(len(lands) * len(TITLES))).rows()
+            sums = [dict(zip(named, each.counts.tolist(), strict=True)) for each in at_caps]
+        else:
+            sums = [found_in_each(each, shown.items)[0] for each in at_caps]
+    for part, n, found in zip(parts, above, sums, strict=True):
+        of_users = Counter(user for (user, _, _), steps in exact.items() if steps / part > STEPS)
+        assert n == sum(min(most, 2) for most in of_users.values())
+        capped = {key: min(int(steps / part), STEPS) for key, steps in exact.items()}
+        assert {pair: steps for pair, steps in found.items() if steps} == summed(capped)
+    assert place.left() == []
+
+
+@in_places
+def test_the_cap_is_chosen_by_the_groups_in_which_users_count(place, draws):
+    wants = Wants(UserGroups, groups=1, caps=(1 / STEPS, 1.0))
+    asked = source(place, rows(), cap=CAPS).grouped("land", max_groups_per_user=1)
+    with asked._engine.show(wants, draws) as shown:
+        above = shown.evidence.above(100).tolist()
+        kept = found_in_each(shown.evidence.at(1), shown.items)[1]
+    assert above == [sum(kept.values()), 0]  # nearly every sum has more than a step
+    assert sum(kept.values()) < len(spent(rows()))
+
+
+@in_places
+def test_one_cap_is_chosen_for_all_groups(place):
+    asked = source(place, plays(), cap=(0.25, 8.0, 200.0))
+    price = FEW | {"max_groups_per_user": 1, "random": SeededBits(1)}
+    found = asked.top_k(1, by="land", noisy_counts=True, **price)
+    assert found.cap == 8
+    assert dict(found.to_polars().select("land", "item").rows()) == BEST
+    assert found.to_polars()["amount"].to_list() == pytest.approx([2400] * 3, abs=30)
+    assert place.left() == []
 
 
 # Planted mistakes

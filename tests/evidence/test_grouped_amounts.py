@@ -54,6 +54,30 @@ def test_sums_are_those_of_the_definition(held):
     assert found.items().recount().counts.sum() == len({(u, i) for u, _, i in exact})
 
 
+@given(rows, st.sampled_from([0.1, 0.25, 0.5, 1.0]), st.integers(1, 3))
+def test_who_is_above_a_cap_is_counted_over_all_groups(held, part, whole):
+    exact = spent(held)
+    of_users = Counter(user for (user, _, _), total in exact.items() if total > part * MOST)
+    above = amounts(held).above((part, 1.0), whole).tolist()
+    assert above == [sum(min(n, whole) for n in of_users.values()), 0]
+
+
+@given(rows, st.sampled_from([0.1, 0.25, 0.5, 1.0]))
+def test_a_part_of_the_cap_clamps_sums_in_each_group_and_leaves_who_holds_what(held, part):
+    exact = {key: min(int(total / part), MOST) for key, total in spent(held).items()}
+    found = amounts(held).capped(part)
+    assert [each.counts.tolist() for each, _ in found.each()] == by_definition(exact)
+    assert found.among(*ALL).counts.reshape(GROUPS, ITEMS).tolist() == by_definition(exact)
+    assert found.amounts.min(initial=1) >= 1
+
+
+@given(rows)
+def test_of_users_in_fewer_groups_the_sums_that_are_left_are_above_a_cap(held):
+    kept = amounts(held).bounded(1, DRAWS)
+    left = kept.amounts[kept.spent.parts.listed()]
+    assert kept.above((0.1,), GROUPS * ITEMS).tolist() == [np.count_nonzero(left > 0.1 * MOST)]
+
+
 @given(rows, st.integers(1, 2))
 def test_bounded_sums_are_of_so_many_groups_of_each_user_as_they_are(held, bound):
     exact, kept = spent(held), amounts(held).bounded(bound, DRAWS)

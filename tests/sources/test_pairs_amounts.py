@@ -193,9 +193,11 @@ REFUSED = {
         lambda s: s.top_k(2, count_share=1e-6, noisy_counts=True, epsilon=1e-3, delta=1e-6),
         ["count_share", "all noise"],
     ),
-    "a cap for each group": (
-        lambda _: source(LANDS, cap=[5, 50]).top_k(2, by="land", **PRICE),
-        ["cap=5,50", "give one number", "where"],
+    "a small share with a cap that is chosen for all groups": (
+        lambda _: source(LANDS, cap=[5, 50]).top_k(
+            2, by="land", count_share=1e-6, epsilon=1e-5, delta=1e-6
+        ),
+        ["count_share", "all noise"],
     ),
     "inventing": (
         lambda s: s.plan(sl.TopK(2), **PRICE).expect(users=9, items=9),
@@ -339,6 +341,16 @@ def test_a_plan_and_a_budget_say_that_a_cap_is_chosen(tmp_path):
     again = asked(cap=[600, 60, 5]).top_k(2, **PRICE, reuse=True)
     assert (again.given_before is not None, again.cap) == (True, first.cap)
     assert asked(cap=(5, 50)).top_k(2, **PRICE, reuse=True).given_before is None
+
+
+@pytest.mark.parametrize(("groups", "lists"), [(None, 10), (["NO", "SE", "DK"], 3)])
+def test_a_plan_in_groups_says_that_one_cap_is_chosen_for_all(groups, lists):
+    in_groups = source(LANDS, cap=CAPS).grouped("land", public_groups=groups)
+    plan = in_groups.plan(sl.TopK(2), **PRICE)
+    assert "It is one for all groups." in plan.explain()
+    assert plan.mechanism.parameters()["lists"] == lists
+    assert plan.mechanism.cost.delta(1.0) <= 1e-6
+    assert in_groups.top_k(2, **PRICE).cap in CAPS
 
 
 @pytest.mark.parametrize("public", [None, TITLES])

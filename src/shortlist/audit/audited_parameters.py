@@ -120,6 +120,16 @@ _OPTIONS: Options = {
     ChosenCap: [  # where each user above a cap counts in whole
         {"selects": Peeling, "count_share": 0.5, "caps": (1.0, 2.0), "whole": 1},
         {"selects": Peeling, "count_share": 0.3, "caps": (1.0, 2.0), "whole": 1, "delta": 0.0},
+        {
+            "selects": partial(Peeling, k=1),
+            "in_groups": 2,
+            "count_share": 0.5,
+            "k": 1,
+            "caps": (1.0, 2.0),
+            "lists": 2,
+            "whole": 1,
+            "delta": 0.0,
+        },
     ],
     ClippedCountEach: [{"epsilon": 2.0, "delta": 0.2}],  # rounded counts are many branches
     EachGroup: [
@@ -364,20 +374,27 @@ def class_of(kind: Kind) -> type[Mechanism]:
 
 
 def _built(cls: Any, given: dict[str, Any]) -> Mechanism:
-    """An instance of these parameters, around one that selects if a kind of these is given."""
-    kind = given.pop("selects", None)
+    """An instance of these parameters, around one that selects if a kind of these is given.
+
+    That one selects in each group if `in_groups` says in how many one user counts.
+    """
+    kind, groups = given.pop("selects", None), given.pop("in_groups", None)
     if kind is None:
         mechanism: Mechanism = cls(**given)
         return mechanism
     own = kind.keywords if isinstance(kind, partial) else {}  # what it is given there stands
     fields = [name for name in class_of(kind).fields() if name not in own]
 
-    def build(epsilon: float, delta: float) -> Mechanism:
+    def select(epsilon: float, delta: float) -> Mechanism:
         values = given | {"epsilon": epsilon, "delta": delta}
         selects: Mechanism = kind(**{name: values[name] for name in values if name in fields})
         return selects
 
-    around: Mechanism = cls.of(build, **given)
+    def select_in_groups(epsilon: float, delta: float) -> Mechanism:
+        asked: Any = {"epsilon": epsilon, "delta": delta, "max_groups_per_user": groups}
+        return EachGroup.of(select, **asked)
+
+    around: Mechanism = cls.of(select if groups is None else select_in_groups, **given)
     return around
 
 

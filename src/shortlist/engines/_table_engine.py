@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
@@ -19,6 +20,7 @@ from shortlist.engines.known_in_groups import KnownInGroups
 from shortlist.engines.tables.which_engine import is_in_engine, table_in_engine
 from shortlist.errors import InputError
 from shortlist.evidence import (
+    AmountsAtCaps,
     GroupedAmounts,
     GroupedCounts,
     GroupedSets,
@@ -295,12 +297,13 @@ def shown_in_groups(
     if public is not None:
         sets = sets.within(groups.find(public))
     if lists.listed is not None and public is not None:
-        codes = items.find(lists.listed)
+        codes, named_there = items.find(lists.listed), _named_in_groups(public, lists.listed)
         if wants.kind is GroupedCounts and wants.groups is not None:
-            held = sets.bounded(wants.groups, draws)
-            return _counted_in_groups(held, codes, public, lists.listed, wants)
-        known = _named_in_groups(public, lists.listed)
-        return ShownEvidence(replace(sets, listed=codes), known)
+            held, n = sets.bounded(wants.groups, draws), public.height * lists.listed.height
+            count = partial(_counted_in_groups, codes=codes, n_groups=public.height, wants=wants)
+            return ShownEvidence(_at_caps(held, count, wants, draws), named_there, n)
+        listed = partial(replace, listed=codes)
+        return ShownEvidence(_at_caps(sets, listed, wants, draws), named_there)
     if lists.known is not None:
         sets, items = with_known(sets, items, lists.known)
 
@@ -309,34 +312,51 @@ def shown_in_groups(
         found = groups.take(of_groups) if public is None else public[of_groups]
         return found.hstack(items.take(of_items))
 
-    return ShownEvidence(sets, named)
+    return ShownEvidence(_at_caps(sets, lambda held: held, wants, draws), named)
+
+
+def _at_caps(
+    sets: GroupedSets | GroupedAmounts | GroupsInTable,
+    show: Callable[[Any], UserGroups | GroupedCounts],
+    wants: Wants,
+    draws: Draws,
+) -> UserGroups | GroupedCounts | AmountsAtCaps:
+    """What is shown of users' sets; at each cap, where one is to be chosen.
+
+    The choice looks at the groups alone in which a user counts, so that these are drawn before.
+    """
+    if not wants.caps:
+        return show(sets)
+    assert not isinstance(sets, GroupedSets)  # noqa: S101 - caps are of amounts
+    assert wants.groups is not None  # noqa: S101 - a selection in groups says how many count
+    held = sets.bounded(wants.groups, draws)
+    return AmountsAtCaps(
+        partial(held.above, wants.caps), lambda place: show(held.capped(wants.caps[place]))
+    )
 
 
 def _counted_in_groups(
-    sets: UserGroups, codes: Ints, groups: pl.DataFrame, listed: pl.DataFrame, wants: Wants
-) -> ShownEvidence:
+    sets: UserGroups, *, codes: Ints, n_groups: int, wants: Wants
+) -> GroupedCounts:
     """How many users hold each item of a list in each group of another.
 
     Args:
         sets: Users' sets in these groups, in no more than are wanted.
         codes: Of the items, -1 for one that nobody holds.
-        groups: The groups, one row each.
-        listed: The items, likewise.
+        n_groups: How many groups there are.
         wants: What is wanted.
     """
-    n_groups, n_items = groups.height, listed.height
     assert wants.groups is not None  # noqa: S101 - the bound that was enforced
     held = sets.among(np.arange(n_groups), codes)
-    evidence = GroupedCounts(
+    return GroupedCounts(
         held.counts,
-        np.arange(1, n_groups + 1) * n_items,
+        np.arange(1, n_groups + 1) * len(codes),
         PublicCounts,
         max_items_per_user=None,
         max_groups_per_user=wants.groups,
         users=sets.groups.recount().counts if wants.users else None,
         unit=held.unit,
     )
-    return ShownEvidence(evidence, _named_in_groups(groups, listed), n_groups * n_items)
 
 
 def _named_in_groups(groups: pl.DataFrame, listed: pl.DataFrame) -> Callable[[Ints], pl.DataFrame]:

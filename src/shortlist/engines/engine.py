@@ -42,6 +42,7 @@ class Engine(StaysHere, ABC):
         can_show: The types of evidence that it can show; the first decides the default mechanism.
         items_are_public: Whether everybody knows the items.
         n_items: How many items there are, if that is known before rows are read.
+        n_groups: Likewise of groups; None too where nothing is in groups.
         n_known: Of private items, how many everybody knows, held or not.
         columns: The types of the columns by their names, as far as these are known.
         origin: What is read, in messages.
@@ -54,6 +55,7 @@ class Engine(StaysHere, ABC):
     can_show: tuple[type, ...]
     items_are_public: bool
     n_items: int | None = None
+    n_groups: int | None = None
     n_known: int = 0
     columns: Mapping[str, pl.DataType] = MappingProxyType({})
     origin: Words = Words("rows")

@@ -24,6 +24,11 @@ class KnownInGroups(NamedTuple):
     known: pl.DataFrame | None = None
 
     @property
+    def n_groups(self) -> int | None:
+        """How many groups there are, where a list says it."""
+        return None if self.groups is None else self.groups.height
+
+    @property
     def n_items(self) -> int | None:
         """How many items each group has, where a list says it."""
         return None if self.listed is None else self.listed.height

@@ -235,6 +235,7 @@ class GroupedRows(UsersInMemory):
         super().__init__(rows.table, lists.groups, rows.held, lists.known)
         self.by, self.amounts, self._lists = rows.by, rows.table.amounts, lists
         self.items_are_public, self.n_items = lists.listed is not None, lists.n_items
+        self.n_groups = lists.n_groups
         self.can_show = lists.can_show
 
     def about(self) -> dict[str, object]:

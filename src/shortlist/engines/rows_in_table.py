@@ -331,6 +331,7 @@ class GroupedTable(_UsersInEngine):
         super().__init__(table, in_engine, lists.groups, by, known=lists.known, may_fetch=may_fetch)
         self._lists, self.amounts = lists, table.amounts
         self.items_are_public, self.n_items = lists.listed is not None, lists.n_items
+        self.n_groups = lists.n_groups
         self.can_show = lists.can_show
 
     def about(self) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from shortlist.draws import Draws, Ints
 from shortlist.evidence.buckets import Codes
 from shortlist.evidence.contributions import Contributions, places_of
 from shortlist.evidence.grouped_sets import GroupedSets
-from shortlist.evidence.user_amounts import added_up, summed
+from shortlist.evidence.user_amounts import added_up, capped, summed, summed_in_turn
 from shortlist.evidence.user_sets import InOneGroup, PairSets, UserGroups
 
 
@@ -109,6 +109,22 @@ class GroupedAmounts(UserGroups):
 
     def within(self, groups: Ints) -> GroupedAmounts:
         return replace(self, spent=self.spent.within(groups))
+
+    def above(self, parts: Sequence[float], whole: int) -> Ints:
+        """As `UserAmounts.above`: of one user, sums in all groups."""
+        most, groups, held = np.rint(1 / self.unit), self.groups, self.spent.parts
+
+        def of_users(amounts: Ints, part: float) -> Ints:
+            in_groups = summed_in_turn(amounts / part > most, held.starts, held.sizes)
+            return summed_in_turn(in_groups, groups.starts, groups.sizes)
+
+        amounts = self.amounts[held.items]
+        each = (np.minimum(of_users(amounts, part), whole).sum() for part in parts)
+        return np.array(list(each), np.int64)
+
+    def capped(self, part: float) -> GroupedAmounts:
+        """As `UserAmounts.capped`."""
+        return replace(self, amounts=capped(self.amounts, part, round(1 / self.unit)))
 
     def each(self) -> Iterator[InOneGroup]:
         for places in self.spent.in_each():

@@ -83,11 +83,9 @@ class UserAmounts:
 
         Of one user at most `whole` count.
         """
-        if not len(self.amounts):
-            return np.zeros(len(parts), np.int64)
-        most = np.rint(1 / self.sets.unit)
+        most, sets = np.rint(1 / self.sets.unit), self.sets
         is_above = (self.amounts / part > most for part in parts)
-        each = (np.add.reduceat(those, self.sets.starts, dtype=np.int64) for those in is_above)
+        each = (summed_in_turn(those, sets.starts, sets.sizes) for those in is_above)
         return np.array([np.minimum(one, whole).sum() for one in each], np.int64)
 
     def capped(self, part: float) -> UserAmounts:
@@ -95,8 +93,7 @@ class UserAmounts:
 
         No sum is 0 then, so that everybody holds what was held.
         """
-        most = round(1 / self.sets.unit)
-        amounts = np.minimum(np.floor(self.amounts / part).astype(np.int64), most)
+        amounts = capped(self.amounts, part, round(1 / self.sets.unit))
         known = added_up(self.sets.items, amounts, self.sets.n_items)
         return UserAmounts(replace(self.sets, known=known), amounts)
 
@@ -123,6 +120,18 @@ def summed(keys: Mapping[str, NDArray[np.integer]], steps: Ints, most: int) -> p
     rows = pl.LazyFrame({**keys, "amount": steps})
     sums = rows.group_by(*keys).agg(pl.col("amount").sum().clip(upper_bound=most))
     return sums.filter(pl.col("amount") > 0).sort(*keys).collect()
+
+
+def capped(amounts: Ints, part: float, most: int) -> Ints:
+    """Sums in steps of a part of the cap, and clamped to it."""
+    return np.minimum(np.floor(amounts / part).astype(np.int64), most)
+
+
+def summed_in_turn(values: NDArray[Any], starts: Ints, sizes: Ints) -> Ints:
+    """The sum of so many values from each start on."""
+    before = np.append(0, np.cumsum(values, dtype=np.int64))
+    sums: Ints = before[starts + sizes] - before[starts]
+    return sums
 
 
 def added_up(items: NDArray[np.integer], amounts: Ints, n_items: int) -> Ints:

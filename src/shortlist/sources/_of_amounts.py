@@ -5,7 +5,6 @@ from __future__ import annotations
 from shortlist.errors import InputError
 from shortlist.parameters import GroupItems
 from shortlist.questions import Question, TopK
-from shortlist.table.amounts import Amounts, as_given
 
 
 def of_known() -> InputError:
@@ -40,18 +39,8 @@ def require_ranking(question: Question) -> None:
             )
 
 
-def require_groups(amounts: Amounts, group_items: GroupItems) -> None:
-    """Refuse what groups of amounts cannot be.
-
-    Raises:
-        InputError: Items would be found pair by pair, or a cap chosen for all groups.
-    """
-    if amounts.caps:
-        raise InputError(
-            "a cap is chosen for one list, and groups differ in what users spend there",
-            "give one number; or ask for one group, by {where}",
-            given={"cap": as_given(amounts.caps)},
-        )
+def require_groups(group_items: GroupItems) -> None:
+    """Refuse items of amounts that would be found pair by pair."""
     if group_items is not GroupItems.SHARED:
         raise InputError(
             "with {amount} the items of each group are found and ranked by themselves anyway",

@@ -393,7 +393,7 @@ class Pairs(Source):
         """
         rows = self._rows
         if rows.amounts is not None:
-            require_groups(rows.amounts, group_items)
+            require_groups(group_items)
         require_count("max_groups_per_user", max_groups_per_user)
         require_option(GroupItems, "group_items", group_items)
         if group_items is not GroupItems.SHARED and rows.listed is not None:

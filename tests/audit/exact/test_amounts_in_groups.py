@@ -1,14 +1,19 @@
 """Sums of amounts in two groups: one user, in one and in both, is as private as is claimed."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
+from itertools import permutations
 
 import pytest
 
 from helpers.audited import broken
+from helpers.losses import hockey_stick
 from helpers.wrong_counted_groups import ChargedOnce
+from shortlist.algorithms.rounding_grids import WHOLE_WEIGHT
+from shortlist.audit.exact.enumerator import law
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
-from shortlist.audit.universes import Look, of_counts, of_user_sets
+from shortlist.audit.universes import Look, of_counts, of_user_sets, universe_of
+from shortlist.audit.universes.small_universe import N_GROUPS
 from shortlist.evidence import GroupedAmounts, PublicCounts, UserSets
 from shortlist.mechanisms import (
     AdaptiveGaussianPeeling,
@@ -17,7 +22,7 @@ from shortlist.mechanisms import (
     Peeling,
 )
 from shortlist.mechanisms.mechanism import with_coarse_design
-from shortlist.mechanisms.wrappers import EachGroup, NoisyCounts
+from shortlist.mechanisms.wrappers import ChosenCap, EachGroup, NoisyCounts
 
 
 def adaptive(epsilon, delta):
@@ -80,6 +85,73 @@ def test_sums_that_are_found_in_groups_are_private(groups):
     mechanism = built(adaptive, groups=groups, delta=0.2)
     assert found(mechanism, FEW) == set()
     assert found(built(partial(PeelingOfSets, k=1), groups=groups), TWO) == set()
+
+
+def at_a_cap(selects, *, groups, kind=ChosenCap, delta=0.0):
+    """One user above a cap counts in whole, and noise weighs about as much as a user."""
+    return kind.of(
+        lambda epsilon, delta: EachGroup.of(
+            lambda epsilon, delta: selects(k=1, epsilon=epsilon, delta=delta),
+            epsilon=epsilon,
+            delta=delta,
+            max_groups_per_user=groups,
+        ),
+        epsilon=2.0,
+        delta=delta,
+        count_share=0.5,
+        k=1,
+        caps=(1.0, 2.0),
+        lists=2,
+        whole=1,
+        noise_weight=0.1,
+    )
+
+
+WITH_CAPS = [(Peeling, 2), (PeelingOfSets, 1), (PeelingOfSets, 2)]
+
+
+@pytest.mark.parametrize(("selects", "groups"), WITH_CAPS)
+def test_a_cap_that_is_chosen_for_all_groups_is_private(selects, groups):
+    assert broken(audit_exactly(at_a_cap(selects, groups=groups), quick=True)) == set()
+
+
+class Unpaid(ChosenCap):
+    """Planted: the choice is made, and the selection has all of the budget."""
+
+    @cached_property
+    def _best(self):
+        return 2 * self.epsilon, self.selection.cost
+
+
+class EachGroupWhole(ChosenCap):
+    """Planted: a user above a cap counts in whole in each group, not once for all of them."""
+
+    def _lost(self, evidence):
+        return evidence.above(N_GROUPS) * WHOLE_WEIGHT + self._lost_in_noise
+
+
+@pytest.mark.parametrize(("selects", "groups"), WITH_CAPS)
+def test_a_choice_that_nobody_pays_for_is_seen_in_groups(selects, groups):
+    unpaid = at_a_cap(selects, groups=groups, kind=Unpaid)
+    assert broken(audit_exactly(unpaid, quick=True))
+
+
+def test_who_is_above_a_cap_in_each_of_two_groups_and_counts_twice_is_seen():
+    mechanism = at_a_cap(Peeling, groups=2)
+
+    def loss(kind):
+        """The most that a user with a sum in each group changes of the choice."""
+        around = at_a_cap(Peeling, groups=2, kind=kind)
+        universe = universe_of(around, quick=True)
+        laws = [
+            law(lambda draws, data=data: around.select(universe.evidence_of(data), draws).cap)
+            for data in ((0, 0, 0), (0, 0, 1))
+        ]
+        return max(hockey_stick(p, q, around.choice_epsilon) for p, q in permutations(laws))
+
+    assert mechanism.cost.delta(2.0) <= 1e-12
+    assert loss(ChosenCap) <= 1e-12
+    assert loss(EachGroupWhole) > 0.01
 
 
 @pytest.mark.parametrize("name", sorted(OF_LISTS.keys() - {"JointOrPeel"}))

@@ -33,6 +33,7 @@ from shortlist.audit.universes.of_outcomes import OfOutcomes
 from shortlist.audit.universes.of_user_sets import (
     OfAmountsAtCaps,
     OfContributions,
+    OfGroupedAmountsAtCaps,
     OfGroupedSets,
     OfGroupedSetsOfAmounts,
     OfKnownGroupedItems,
@@ -132,6 +133,8 @@ def universe_of(mechanism: Audited, *, quick: bool = False, at: Look = Look.USUA
     kind = _UNIVERSES[at].get(mechanism.evidence)
     if kind is OfCounts and mechanism.wants.users:
         kind = OfCountsAndUsers
+    if kind is OfAmountsAtCaps and mechanism.wants.groups is not None:
+        kind = OfGroupedAmountsAtCaps
     if kind is not None:
         return kind(mechanism, quick=quick)
     raise InputError(

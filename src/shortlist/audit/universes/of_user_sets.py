@@ -19,7 +19,7 @@ import numpy as np
 from shortlist.audit.universes.small_universe import N_GROUPS, Data, Universe, classes_of
 from shortlist.evidence.combinations import PairsOfItems
 from shortlist.evidence.contributions import Contributions
-from shortlist.evidence.counts_and_weights import PublicCounts
+from shortlist.evidence.counts_and_weights import GroupedCounts, PublicCounts
 from shortlist.evidence.grouped_amounts import GroupedAmounts
 from shortlist.evidence.grouped_sets import GroupedSets
 from shortlist.evidence.user_amounts import AmountsAtCaps, UserAmounts
@@ -386,6 +386,41 @@ class OfGroupedSetsOfAmounts(OfGroupedSets):
             n_items=held.n_items,
             most=self.step,
         )
+
+
+class OfGroupedAmountsAtCaps(OfGroupedSetsOfAmounts):
+    """The same amounts, of which some are above the first of two caps, that one is chosen from."""
+
+    evidence = AmountsAtCaps  # type: ignore[assignment]
+    sizes = OfGroupedSets.branched_sizes
+    quick_sizes = OfGroupedSets.branched_sizes
+
+    def asks_for_looser(self) -> bool:
+        around: Any = self.mechanism
+        wants = self.mechanism.wants
+        is_looser = wants.groups != around.selection.max_groups_per_user
+        return is_looser or wants.kind is not around.selection.evidence
+
+    def evidence_of(self, data: Data) -> AmountsAtCaps:  # type: ignore[override]
+        held, wants = super().evidence_of(data), self.mechanism.wants
+
+        def at(place: int) -> GroupedAmounts | GroupedCounts:
+            capped = held.capped(wants.caps[place])
+            return capped if wants.kind is UserGroups else _counted(capped)
+
+        return AmountsAtCaps(partial(held.above, wants.caps), at)
+
+
+def _counted(held: GroupedAmounts) -> GroupedCounts:
+    """The sums of all items in each group, of users who count in each."""
+    sums = held.among(np.arange(held.n_groups), np.arange(held.n_items))
+    ends = np.arange(1, held.n_groups + 1) * held.n_items
+    return GroupedCounts(
+        *(sums.counts, ends, PublicCounts),
+        max_items_per_user=None,
+        max_groups_per_user=held.n_groups,
+        unit=sums.unit,
+    )
 
 
 class OfKnownGroupedItems(OfGroupedSets):

@@ -132,23 +132,11 @@ class AmountsInTable:
 
     def above(self, parts: Sequence[float], whole: int) -> Ints:
         """As `UserAmounts.above`."""
-        import ibis
-
-        rows, names = self.spent, [f"{_ABOVE}{place}" for place in range(len(parts))]
-        steps = rows[AMOUNT].cast("float64")
-        one, nothing = (ibis.literal(n, "int64") for n in (1, 0))
-        is_above = [(steps / _float(part) > _float(MOST)).ifelse(one, nothing) for part in parts]
-        users = rows.group_by(VALUE).agg(**dict(zip(names, map(total, is_above), strict=True)))
-        counted = {name: ibis.least(users[name], ibis.literal(whole, "int64")) for name in names}
-        found = self.scratch.fetch(
-            users.agg(**{name: ibis.coalesce(total(n), 0) for name, n in counted.items()})
-        )
-        return np.array([int(found[name][0]) for name in names], np.int64)
+        return above(self.spent, parts, whole, self.scratch)
 
     def capped(self, part: float) -> AmountsInTable:
         """As `UserAmounts.capped`."""
-        steps = (self.spent[AMOUNT].cast("float64") / _float(part)).floor().cast("int64")
-        spent = self.spent.mutate(**{AMOUNT: _clamped(steps)})
+        spent = capped(self.spent, part)
         sets = replace(self.sets, known=self._by_code(spent))
         return AmountsInTable(sets, spent, self.scratch)
 
@@ -166,6 +154,35 @@ class AmountsInTable:
         items = self.sets.values.items.select(CODE, *columns)
         sums = _summed(spent, columns, SUM)
         return self.sets.fetched(sums.join(items, columns).select(CODE, SUM))
+
+
+def above(spent: Expression, parts: Sequence[float], whole: int, scratch: Scratch) -> Ints:
+    """As `UserAmounts.above`.
+
+    Args:
+        spent: The sums of users: `VALUE`, whatever each is of, `AMOUNT`.
+        parts: Of the cap.
+        whole: How many sums of a user count.
+        scratch: Where the numbers are fetched from.
+    """
+    import ibis
+
+    names = [f"{_ABOVE}{place}" for place in range(len(parts))]
+    steps = spent[AMOUNT].cast("float64")
+    one, nothing = (ibis.literal(n, "int64") for n in (1, 0))
+    is_above = [(steps / _float(part) > _float(MOST)).ifelse(one, nothing) for part in parts]
+    users = spent.group_by(VALUE).agg(**dict(zip(names, map(total, is_above), strict=True)))
+    counted = {name: ibis.least(users[name], ibis.literal(whole, "int64")) for name in names}
+    found = scratch.fetch(
+        users.agg(**{name: ibis.coalesce(total(n), 0) for name, n in counted.items()})
+    )
+    return np.array([int(found[name][0]) for name in names], np.int64)
+
+
+def capped(spent: Expression, part: float) -> Expression:
+    """The sums in steps of a part of the cap, and clamped to it; none becomes 0."""
+    steps = (spent[AMOUNT].cast("float64") / _float(part)).floor().cast("int64")
+    return spent.mutate(**{AMOUNT: _clamped(steps)})
 
 
 def _clamped(sums: Expression) -> Expression:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from shortlist.draws import Draws, Ints
+from shortlist.engines.tables._amounts_in_table import above, capped
 from shortlist.engines.tables._expressions import (
     AMOUNT,
     CODE,
@@ -112,6 +113,14 @@ class GroupsInTable(UserGroups):
 
     def within(self, groups: Ints) -> GroupsInTable:
         return replace(self._in(self.groups.among(groups)), groups_are_public=True)
+
+    def above(self, parts: Sequence[float], whole: int) -> Ints:
+        """As `GroupedAmounts.above`."""
+        return above(self.held, parts, whole, self.scratch)
+
+    def capped(self, part: float) -> GroupsInTable:
+        """As `UserAmounts.capped`."""
+        return replace(self, held=capped(self.held, part))
 
     def _in(self, groups: SetsInTable) -> GroupsInTable:
         """What users hold in some of their groups."""

@@ -16,11 +16,15 @@ from shortlist.evidence import AmountsAtCaps, Wants
 from shortlist.mechanisms.chosen_bound import listed
 from shortlist.mechanisms.mechanism import FIXED, AuditHints, Mechanism, Selection
 from shortlist.mechanisms.wrappers._wrapper import Counted
+from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import Composed, Cost, Either, Pure
 from shortlist.privacy.accountant import BoundedRange
 from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.composed import composition_of
+
+GUESSED_GROUPS = 10
+"""How many lists the noise is taken to be of, where nobody may know how many groups there are."""
 
 _SUMS = 30  # of one user above a cap, that count as a whole user
 _NOISE_WEIGHT = 12.0
@@ -43,7 +47,8 @@ class ChosenCap(Counted):
 
     A larger cap loses less of large sums, and all noise grows with it. So the choice looks at how
     many users have sums above each cap: one with 30 such sums, or more, counts as 1, and others in
-    proportion. These should be few, and fewer where little noise is needed.
+    proportion. These should be few, and fewer where little noise is needed. In groups there is one
+    cap for all: a user's sums in all groups count, and so does the noise of all lists.
 
     Guarantee: (epsilon, delta)-DP when one user is added or removed, by composition of the choice,
     an exponential mechanism, with the selection, which costs the same at each cap.
@@ -58,6 +63,7 @@ class ChosenCap(Counted):
         count_share: The share of epsilon and delta that is withheld from the selection, for the
             choice.
         caps: To choose from, rising, in the unit of the amounts.
+        lists: How many lists there are, as far as everybody knows: one for each group.
         whole: How many sums of a user above a cap count in whole.
         noise_weight: How many whole users above a cap weigh as much as noise that is e times as
             large, of k / epsilon.
@@ -69,6 +75,7 @@ class ChosenCap(Counted):
     delta: Delta
     count_share: Share
     caps: tuple[float, ...]
+    lists: Whole = 1
     whole: int = field(default=_SUMS, repr=False, metadata=FIXED)
     noise_weight: float = field(default=_NOISE_WEIGHT, repr=False, metadata=FIXED)
 
@@ -118,7 +125,8 @@ class ChosenCap(Counted):
     def parameters(self) -> dict[str, object]:
         # Not by the name that the share of counts has: by that it is known what scores are.
         own = super().parameters()
-        return {"choice_share": own.pop("count_share"), "caps": list(self.caps), **own}
+        lists = {"lists": self.lists} if isinstance(self.selection, EachGroup) else {}
+        return {"choice_share": own.pop("count_share"), "caps": list(self.caps), **lists, **own}
 
     def audit_hints(self) -> AuditHints:
         inner = self.selection.audit_hints()
@@ -129,7 +137,10 @@ class ChosenCap(Counted):
         return [*self._explained_counts(), *self._explained_selection(), *self.unused]
 
     def _explained_counts(self) -> list[str]:
-        chosen = f"The cap is chosen privately, from {listed(self.caps)}, and is published."
+        for_all = " It is one for all groups." if isinstance(self.selection, EachGroup) else ""
+        chosen = (
+            f"The cap is chosen privately, from {listed(self.caps)}, and is published.{for_all}"
+        )
         looks = (
             f"The choice looks at how many sums are above each cap, at most {self.whole} of one "
             f"user: where there are fewer than about {self.whole * self._noise:,.6g}, a larger cap "
@@ -153,7 +164,9 @@ class ChosenCap(Counted):
     @property
     def _noise(self) -> float:
         """How many users above a cap weigh as much as noise that is e times as large."""
-        return self.noise_weight * self.k / self.epsilon
+        selects = self.selection
+        epsilon = selects.selection.epsilon if isinstance(selects, EachGroup) else self.epsilon
+        return self.noise_weight * self.k * self.lists / epsilon
 
     @property
     def _lost_in_noise(self) -> Ints:
