@@ -8,6 +8,10 @@ A compiled loop holds those that it calls, also from other files. So what was co
 files than those that are here now, of which Numba would look at one, is compiled again.
 
 What is loaded from the cache is run. So a folder that others can write to is not used.
+
+Which loops a question needs may depend on private rows: those that pick some items of a user are
+needed only if a user has too many. So a line is written before the first loop of all is compiled,
+and before no other.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ class Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
     """
 
     def __init__(self, loop: Callable[..., Any], tell: Callable[[], None]) -> None:
-        """Find its folder; `tell` is called before the loop is compiled, as it is not there."""
+        """Find its folder; `tell` is called before the first loop of all is compiled."""
         super().__init__(loop)
         self._tell = tell
         if others_can_write(folder := Path(self._cache_path)):  # Numba has made it by now
@@ -56,9 +60,20 @@ class Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
         except Exception:  # noqa: BLE001 - of a file that was cut off, pickle may raise any
             with suppress(OSError):
                 self.flush()
-        if found is None:
+        if found is None and not self._has_any:
             self._tell()
         return found
+
+    @property
+    def _has_any(self) -> bool:
+        """Whether any loop was compiled since the loops were last changed."""
+        kept = _last_changed(Path(self._cache_path), "*.nbc")
+        return kept > _last_changed(Path(__file__).parent, "*.py")
+
+
+def _last_changed(folder: Path, names: str) -> float:
+    """When the newest of the files of these names was changed; 0 where there are none."""
+    return max((path.stat().st_mtime for path in folder.glob(names)), default=0.0)
 
 
 @cache
