@@ -6,19 +6,21 @@ import numpy as np
 import pytest
 
 from helpers.exhaustive import exhaustive
+from helpers.oracles import EVERY, oracle_of
 from helpers.refusals import refusal
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.evidence import GroupedCounts, PrivateCounts, PublicCounts
 from shortlist.mechanisms import (
     Accounting,
+    ClippedCountEach,
     JointOrPeel,
     LimitedDomain,
     OneShotLaplace,
     Peeling,
 )
 from shortlist.mechanisms.mechanism import Adjacency
-from shortlist.mechanisms.wrappers import EachGroup
+from shortlist.mechanisms.wrappers import ChosenCap, EachGroup, NoisyClippedCounts
 from shortlist.privacy import ZCDP, Composed, Gaussian, Pure
 from shortlist.privacy.accountant import (
     AfterChoice,
@@ -90,6 +92,40 @@ def test_a_user_who_may_be_changed_is_in_other_groups_then(groups):
     assert changed.selection.epsilon == pytest.approx(1 / (2 * groups))
     added = around(OneShotLaplace, groups=groups, delta=0.0, k=2)
     assert added.times == groups
+
+
+def noises(kind, k):
+    """The sizes of the noise of a mechanism's scores, on small data sets, by a few seeds."""
+    oracle = oracle_of(kind)
+    mechanism = oracle.build(kind, k=k)
+    draws = ExactDraws(SeededBits(1))
+    answers = [
+        mechanism.select(oracle.small.evidence(mechanism, data, oracle.small.n_items, draws), draws)
+        for data in oracle.data * 5
+    ]
+    return {(each.noise_sd, each.cap) for each in answers if each.scores is not None}
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_noise_is_of_one_size_where_a_mechanism_says_so(kind):
+    mechanism = oracle_of(kind).build(kind, k=1)
+    if mechanism.score_unit is not None and not mechanism.noise_varies:
+        assert len(noises(kind, 1)) == 1
+
+
+@pytest.mark.parametrize("kind", [NoisyClippedCounts, ClippedCountEach])
+def test_noise_that_follows_from_a_choice_is_of_several_sizes(kind):
+    assert len(noises(kind, 1)) > 1
+
+
+@pytest.mark.parametrize("kind", [NoisyClippedCounts, ClippedCountEach, ChosenCap])
+def test_noise_that_follows_from_a_choice_is_not_told_once_for_all_groups(kind):
+    chosen = oracle_of(kind).build(kind, k=1)
+    assert chosen.noise_varies
+    given = {"epsilon": 2.0, "delta": 0.2, "max_groups_per_user": 1}
+    refusal(lambda: EachGroup(selection=chosen, **given), "one size is told for all", "without by")
+    again = EachGroup(selection=Peeling(k=1, epsilon=2.0, delta=0.2), **given)
+    assert not again.noise_varies
 
 
 def test_costs_that_are_known_in_no_stages_are_multiplied():

@@ -234,6 +234,10 @@ class AdaptiveHittingSet(InRounds):
 
     # --- the selection
 
+    @property
+    def noise_varies(self) -> bool:
+        return False
+
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """At most k items in the order picked, each with its noisy weight of the first round."""
         held = evidence.bounded(self.max_items_per_user, draws)

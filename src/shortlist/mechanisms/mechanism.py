@@ -279,6 +279,14 @@ class Mechanism(ABC):
         return [f"No use is made of delta={self.delta:.3g}, {why}"]
 
     @property
+    def noise_varies(self) -> bool:
+        """Whether the noise of its scores may be larger in one run than in another.
+
+        It is taken to do so where there are scores, unless a mechanism says otherwise.
+        """
+        return self.score_unit is not None
+
+    @property
     def finding(self) -> Detection | None:
         """How it finds items, each by itself; None where that hangs on the counts of others."""
         return None

@@ -149,6 +149,10 @@ class OneShotLaplace(Mechanism):
         reason = f"one user is in at most {self.max_items_per_user} counts, which the noise hides."
         return [noise, named(), f"The noisy counts are published: {reason}", *self.unused]
 
+    @property
+    def noise_varies(self) -> bool:
+        return False
+
     def select(self, evidence: PublicCounts, draws: Draws) -> Selection:
         """K items (all, if there are fewer), with their noisy counts where these are free."""
         require_bounded(evidence, max_items_per_user=self.max_items_per_user)

@@ -38,6 +38,10 @@ class Wrapper(Mechanism):
     def score_unit(self) -> str | None:  # type: ignore[override]
         return self.selection.score_unit
 
+    @property
+    def noise_varies(self) -> bool:
+        return self.selection.noise_varies
+
     def require_items(self, n_items: int) -> None:
         self.selection.require_items(n_items)
 

@@ -118,6 +118,10 @@ class ChosenCap(Counted):
         return self.selection.scores_are_counts
 
     @property
+    def noise_varies(self) -> bool:
+        return True
+
+    @property
     def wants(self) -> Wants:
         parts = tuple(cap / self.caps[-1] for cap in self.caps)
         return replace(self.selection.wants, caps=parts)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from shortlist.draws import Draws, Ints
+from shortlist.errors import InputError
 from shortlist.evidence import GroupedCounts, UserGroups, UserSets, Wants
 from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
@@ -55,6 +56,17 @@ class EachGroup(Wrapper):
     epsilon: Epsilon
     delta: Delta
     max_groups_per_user: Whole
+
+    def __post_init__(self) -> None:
+        if self.selection.noise_varies:
+            raise InputError(
+                "the noise of {kind} may be larger in one group than in another, and one size is "
+                "told for all",
+                "omit it, or ask without {by}",
+                given={"mechanism": ...},
+                kind=type(self.selection),
+            )
+        super().__post_init__()
 
     @property
     def evidence(self) -> type:  # type: ignore[override]
@@ -153,6 +165,8 @@ class EachGroup(Wrapper):
 
     def select(self, evidence: GroupedCounts | UserGroups, draws: Draws) -> Selection:
         """What is selected in each group, one group after another.
+
+        The noise of the scores is of the same size in each, so that it is told once.
 
         Users' sets are bounded here; of counts, what one user can change must be so already.
 

@@ -207,6 +207,10 @@ class NoisyClippedCounts(Counted):
         coarse = with_coarse_design(around)
         return replace(inner, score_sd=None, inner=self.selection, coarse=coarse)
 
+    @property
+    def noise_varies(self) -> bool:
+        return True
+
     def _explained_counts(self) -> list[str]:
         part = "A user who holds n of these items, more than D, adds sqrt(D / n) to each count"
         picked = f"D is picked privately from 1, 2, 4 and so on to {self.design.bounds[-1]}"

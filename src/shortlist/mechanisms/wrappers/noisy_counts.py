@@ -75,6 +75,10 @@ class InNoise(Mechanism):
         shared = self._best.shared
         return None if shared is None else shared.sd
 
+    @property
+    def noise_varies(self) -> bool:
+        return False
+
     def _explained_noise(self, counts: str) -> str:
         """How much noise such counts have, in a sentence or two."""
         noise = (

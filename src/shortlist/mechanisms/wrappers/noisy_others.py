@@ -81,6 +81,10 @@ class NoisyOthers(CountedInNoise):
         return self.selection.score_unit
 
     @property
+    def noise_varies(self) -> bool:
+        return self.selection.noise_varies
+
+    @property
     def evidence(self) -> type:  # type: ignore[override]
         """Users' sets; as rows, where the selection goes through them."""
         rows = issubclass(self.selection.evidence, Contributions)
