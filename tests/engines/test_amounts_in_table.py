@@ -114,6 +114,25 @@ def test_sums_at_caps_that_one_is_chosen_from_are_those_of_memory(engine, kind):
     assert engine.left() == []
 
 
+def test_sums_of_a_few_items_at_a_cap_are_those_of_memory(engine):
+    """Their unit is that of all, and an item that nobody holds has a sum of 0."""
+    if type(engine) is engine_places.AnyEngine:
+        pytest.skip("amounts are refused there")
+    sums = []
+    for place in (engine, engine_places.Memory()):
+        with source(place, odd())._engine.show(Wants(UserSets, caps=(1 / 3, 1.0)), DRAWS) as held:
+            sets = held.evidence.at(0)
+            codes = np.arange(sets.n_items)[::-1]
+            few = sets.among(np.append(codes, -1))
+            names = held.items(codes)["item"].to_list()
+        assert few.unit == sets.unit == 1 / 2**20
+        assert few.counts.tolist() == [*sets.counts[codes], 0]
+        found = zip(names, few.counts.tolist()[:-1], strict=True)
+        sums.append({name: steps for name, steps in found if steps})
+    assert sums[0] == sums[1]
+    assert engine.left() == []
+
+
 def test_a_cap_is_chosen_in_an_engine(engine):
     if type(engine) is engine_places.AnyEngine:
         pytest.skip("amounts are refused there")

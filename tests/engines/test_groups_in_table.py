@@ -14,6 +14,7 @@ from helpers.engine_places import DuckDB, Memory, is_slow
 from helpers.wrong_dialects import Neighbourly, Sampling, WithoutKey
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.engines.tables._dialect import Dialect
 from shortlist.engines.tables._groups_in_table import GroupsInTable
 from shortlist.evidence import UserGroups, Wants
 from shortlist.evidence.buckets import Buckets
@@ -335,3 +336,11 @@ def test_columns_of_groups_are_checked_before_anything_is_read(engine):
     for by in ("item", "nowhere", ["country", "country"]):
         with pytest.raises(sl.InputError):
             source.grouped(by)
+
+
+def test_any_engine_is_asked_for_groups_in_words_that_are_the_same_for_all(any_engine):
+    """Else this file would say nothing of engines that have no words of their own."""
+    source = any_engine.source(rows())
+    of_list = source.of_items(NAMES).grouped("country", public_groups=NAMES[:4])
+    for asked in (source.grouped("country"), of_list):
+        assert type(asked._engine._in_engine.dialect) is Dialect

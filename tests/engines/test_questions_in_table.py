@@ -15,6 +15,7 @@ from shortlist.engines.tables import _sets_in_table as sets
 from shortlist.engines.tables._postgres import Postgres
 from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_in_table import SetsInTable
+from shortlist.evidence import UserGroups, Wants
 from shortlist.mechanisms import (
     ClippedCountEach,
     LimitedDomain,
@@ -136,6 +137,24 @@ def test_hitting_sets_of_groups_are_those_of_memory(place):
         known = source.of_items(TITLES).hitting_set(2, **lists, **asked)
         assert sorted(known.items) == sorted(found)
     assert place.left() == []
+
+
+def test_what_one_group_needs_is_dropped_before_the_next(engine):
+    if is_slow(engine):
+        pytest.skip("each group is asked by itself")
+    by = pl.when(pl.col("user") < "u1500").then(pl.lit("few")).otherwise(pl.lit("more")).alias("g")
+    source = engine.source(plays().with_columns(by)).grouped("g", max_groups_per_user=2)
+    draws = ExactDraws(SeededBits(4))
+    mechanism = UserPeeling(k=2, max_items_per_user=3, **ASKED)
+    with source._engine.show(Wants(UserGroups), draws) as shown:
+        scratch, held = shown.evidence.scratch, []
+        for own, _ in shown.evidence.each():
+            held.append(len(scratch._names))
+            mechanism.select(own, draws)
+            assert len(scratch._names) > held[-1]
+        assert held == held[:1] * 2
+        assert len(scratch._names) == held[0]
+    assert engine.left() == []
 
 
 def twice():

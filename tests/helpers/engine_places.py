@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+from functools import partial
 
 import duckdb
 import ibis
@@ -128,9 +129,19 @@ class AnyEngine(Postgres):
         return self._plain(super().source_of(table, **names))
 
     def _plain(self, source):
-        engine = source._engine
-        engine._in_engine = engine._in_engine._replace(dialect=Dialect(self.connection))
+        self._spoken_to(source._engine)
         return source
+
+    def _spoken_to(self, engine):
+        """The engine in these words, and what is made of it: in groups, of a list, together."""
+        engine._in_engine = engine._in_engine._replace(dialect=Dialect(self.connection))
+        for name in ("grouped_by", "of_items", "together"):
+            if make := getattr(engine, name, None):
+                setattr(engine, name, partial(self._made, make))
+        return engine
+
+    def _made(self, make, *given):
+        return self._spoken_to(make(*given))
 
 
 class Spark(Memory):

@@ -87,7 +87,9 @@ def test_the_plan_says_how_large_the_noise_is(plays):
     )
     assert "off by at most 9" in plan.explain()
     assert plan.to_dict()["question"] == {"name": "user-counts"}
-    refusal(lambda: plan.expect(users=10, items=3), "user_counts: the noise of a count")
+    refusal(
+        lambda: plan.expect(users=10, items=3), "user_counts: every item of the list is counted"
+    )
     refusal(plan.plot, "every item of the list is named")
 
 

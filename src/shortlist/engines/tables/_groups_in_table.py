@@ -132,7 +132,15 @@ class GroupsInTable(UserGroups):
         )
 
     def each(self) -> Iterator[InOneGroup]:
-        """Rows are sent to their groups once; each group then has a part of them, and of items."""
+        """Rows are sent to their groups once; each group then has a part of them, and of items.
+
+        What a group has temporary tables for is dropped before the next one.
+        """
+        for group in self._each():
+            with self.scratch.passing():
+                yield group
+
+    def _each(self) -> Iterator[InOneGroup]:
         rows, pairs = self._apart()
         if self.listed is not None:
             for group in range(self.n_groups):

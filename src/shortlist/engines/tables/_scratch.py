@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -102,6 +103,15 @@ class Scratch:
         name = table.get_name()
         self.asked(lambda: self.dialect.drop(name))
         self._names.remove(name)
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Drops, at its end, the tables that are made meanwhile; where it fails, the whole does."""
+        before = len(self._names)
+        yield
+        for name in reversed(self._names[before:]):
+            self.asked(partial(self.dialect.drop, name))
+            self._names.remove(name)
 
     def summing(self) -> AbstractContextManager[None]:
         """While sums over all users are fetched, which may take the engine long."""

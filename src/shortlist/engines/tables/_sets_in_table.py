@@ -156,7 +156,9 @@ class SetsInTable(UserSets):
             find_users=lambda: users,
             left_out=tuple(part.semi_join(items, columns) for part in whole.left_out),
         )
-        return SetsInTable(chosen, self.scratch, self.max_items_per_user)
+        known = None if self.known is None else np.append(self.known, 0)[codes]
+        bound = self.max_items_per_user
+        return SetsInTable(chosen, self.scratch, bound, unit=self.unit, known=known)
 
     @cached_property
     def _users_of_size(self) -> Ints:
