@@ -117,6 +117,12 @@ def repeated(cost: Cost, times: int, *, epsilon: float) -> Cost:
     >>> twice.delta(1.0) < (picks * 2).delta(1.0)
     True
     """
+    if type(cost) is Ways and times > 1:
+        by_rho, by_epsilon = cost.ways
+        together = repeated(by_epsilon, times, epsilon=epsilon)
+        if isinstance(together, Composed):
+            return Composed(together.composition, by_rho * times, epsilon=epsilon)
+        return Ways(by_rho * times, together)
     added_up = cost * times
     # Of other costs, stages do not say all, so that the sum is the answer.
     is_known = type(cost) in {Composed, Approximate, Gaussian}

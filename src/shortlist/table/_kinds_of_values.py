@@ -19,8 +19,8 @@ from shortlist.table.row_values import (
 )
 
 LITERALS = {
-    Kind.TEXT: "a text, such as 'NO'; if it holds numbers, write TRY_CAST(column AS BIGINT), if "
-    "days, TRY_CAST(column AS DATE)",
+    Kind.TEXT: "a text, such as 'NO'; if it holds whole numbers, write TRY_CAST(column AS BIGINT), "
+    "if other numbers, AS DOUBLE, if days, AS DATE",
     Kind.WHOLE: "a whole number of 64 bits, such as 18",
     Kind.NUMBER: "a number, such as 0.5",
     Kind.DATE: "a date, such as DATE '2026-11-01'",

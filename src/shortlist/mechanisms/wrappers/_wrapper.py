@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shortlist.errors import InputError
 from shortlist.mechanisms.mechanism import Accounting, Mechanism
-from shortlist.privacy import ZCDP, Approximate, Composed, Cost
+from shortlist.privacy import ZCDP, Approximate, Composed, Cost, Either, Gaussian, Pure, Ways
 from shortlist.privacy.accountant import Composition, Stage
 from shortlist.privacy.calibration import largest, subtract_down
 
@@ -99,10 +99,10 @@ class Counted(Wrapper):
             )
 
     @property
-    def _is_exact(self) -> bool:
-        """Whether the selection counts by its worst case, as most do, or is pure."""
-        exact = Accounting.EXACT
-        return getattr(self.selection, "accounting", exact) is exact
+    def _has_stages(self) -> bool:
+        """Whether more stages may follow: it counts by its worst case, is pure, or normal noise."""
+        exact = getattr(self.selection, "accounting", Accounting.EXACT) is Accounting.EXACT
+        return exact or isinstance(self.selection.cost, Pure | Either | Gaussian)
 
     @property
     def _left(self) -> tuple[float, float]:
@@ -110,10 +110,16 @@ class Counted(Wrapper):
         spent = self.selection.epsilon, self.selection.spent_delta
         return subtract_down(self.epsilon, spent[0]), subtract_down(self.delta, spent[1])
 
-    def _beside_guarantee(self, epsilon: float, delta: float) -> Cost:
-        """The selection's guarantee and one of so much for the counts, added up."""
+    def _beside_guarantee(self, epsilon: float, delta: float, by_rho: Cost) -> Cost:
+        """The selection's guarantee and one of so much for the counts, added up.
+
+        Args:
+            epsilon: Of the guarantee of the counts.
+            delta: Of it.
+            by_rho: What the counts cost in zCDP, which adds up with what the selection does.
+        """
         spent = Approximate(self.selection.epsilon, self.selection.spent_delta)
-        return spent + Approximate(epsilon, delta)
+        return Ways(self.selection.cost.ways[0] + by_rho, spent + Approximate(epsilon, delta))
 
     @property
     def _rho_left(self) -> float:

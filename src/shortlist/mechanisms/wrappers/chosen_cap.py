@@ -18,7 +18,7 @@ from shortlist.mechanisms.mechanism import FIXED, AuditHints, Mechanism, Selecti
 from shortlist.mechanisms.wrappers._wrapper import Counted
 from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.parameters import Delta, Epsilon, Share, Whole
-from shortlist.privacy import Composed, Cost, Either, Pure
+from shortlist.privacy import Composed, Cost, Either, Gaussian, Pure
 from shortlist.privacy.accountant import BoundedRange
 from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.composed import composition_of
@@ -102,9 +102,9 @@ class ChosenCap(Counted):
         added = self._largest(lambda choice: before + Pure.bounded_range(choice))
         yield added, before + Pure.bounded_range(added)
         left, _ = self._left
-        yield left, self._beside_guarantee(left, 0.0)
-        known = isinstance(before, Composed | Pure | Either)
-        if self.delta == 0 or stages is None or not (known and self._is_exact):
+        yield left, self._beside_guarantee(left, 0.0, Pure.bounded_range(left))
+        known = isinstance(before, Composed | Pure | Either | Gaussian)
+        if self.delta == 0 or stages is None or not (known and self._has_stages):
             return
         one = partial(BoundedRange, times=1)
         choice = largest_after(stages, one, epsilon=self.epsilon, delta=self.delta)

@@ -138,7 +138,7 @@ class NoisyClippedCounts(Counted):
         if rho := self._rho_left:
             counts = ChoiceAndCounts.of(rho)
             yield _PricedCounts(counts, self.selection.cost + counts.by_rho)
-        if self._is_exact:
+        if self._has_stages:
             yield from self._after_stages()
 
     def _by_guarantees(self) -> _PricedCounts:
@@ -150,7 +150,8 @@ class NoisyClippedCounts(Counted):
             delta=delta,
             by_rho=zcdp_rho(epsilon=epsilon, delta=delta),
         )
-        return _PricedCounts(ChoiceAndCounts.of(rho), self._beside_guarantee(epsilon, delta))
+        counts = ChoiceAndCounts.of(rho)
+        return _PricedCounts(counts, self._beside_guarantee(epsilon, delta, counts.by_rho))
 
     def _after_stages(self) -> Iterator[_PricedCounts]:
         """As two stages more of a selection whose worst case is known.

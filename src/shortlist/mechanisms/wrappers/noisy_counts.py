@@ -18,6 +18,7 @@ from shortlist.errors import InputError
 from shortlist.evidence import UserSets, Wants, WeightedHistogram
 from shortlist.mechanisms.mechanism import (
     ADD_OR_REMOVE,
+    Accounting,
     AuditHints,
     Mechanism,
     Selection,
@@ -27,7 +28,17 @@ from shortlist.mechanisms.mechanism import (
 from shortlist.mechanisms.wrappers._floor import Floor, FoundAndCounted
 from shortlist.mechanisms.wrappers._wrapper import Counted
 from shortlist.parameters import Delta, Epsilon, Share, Whole
-from shortlist.privacy import ZCDP, Approximate, Composed, Cost, Either, Pure, round_down, round_up
+from shortlist.privacy import (
+    ZCDP,
+    Approximate,
+    Composed,
+    Cost,
+    Either,
+    Gaussian,
+    Pure,
+    round_down,
+    round_up,
+)
 from shortlist.privacy.accountant import GaussianStage, PureStage
 from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.calibration import gaussian_rho, gaussian_sigma
@@ -120,13 +131,19 @@ class CountedInNoise(InNoise, Counted):
 
     @cached_property
     def _best(self) -> PricedNoise:
-        """The way with the least noise; a choice by public parameters."""
-        return min(self._ways(), key=lambda way: way.of_each.rounded_sd)
+        """The way with the least noise, for its price; a choice by public parameters."""
+        return min(self._ways(), key=self._loudness)
+
+    def _loudness(self, way: PricedNoise) -> float:
+        """How much noise there is: for what all costs in zCDP, where that is what adds up."""
+        sd = way.of_each.rounded_sd
+        in_zcdp = getattr(self.selection, "accounting", None) is Accounting.ZCDP
+        return sd * math.sqrt(way.cost.rho) if in_zcdp else sd
 
     def _ways(self) -> Iterator[PricedNoise]:
         yield from self._added_up()
         yield from self._by_guarantees()
-        if self._is_exact:
+        if self._has_stages:
             yield from self._after_stages()
 
     def _added_up(self) -> Iterator[PricedNoise]:
@@ -145,15 +162,16 @@ class CountedInNoise(InNoise, Counted):
             return
         epsilon, delta = self._left
         scale = round_up(self._changed / Fraction(epsilon))
-        yield PricedNoise(Laplace(scale), self._beside_guarantee(epsilon, 0.0))
+        each = Pure(round_up(1 / Fraction(scale))) * self._changed
+        yield PricedNoise(Laplace(scale), self._beside_guarantee(epsilon, 0.0, each))
         rho = gaussian_rho(epsilon=epsilon, delta=delta)
-        yield self._normal(rho, self._beside_guarantee(epsilon, delta))
+        yield self._normal(rho, self._beside_guarantee(epsilon, delta, ZCDP(rho)))
 
     def _after_stages(self) -> Iterator[PricedNoise]:
         """As one stage more of a selection that is known by its worst case, or pure."""
         before, changed = self.selection.cost, self._changed
         stages = composition_of(before)
-        known = isinstance(before, Composed | Pure | Either)
+        known = isinstance(before, Composed | Pure | Either | Gaussian)
         if self.delta == 0 or stages is None or not known:
             return
         budget = self.epsilon, self.delta
