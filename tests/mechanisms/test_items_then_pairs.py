@@ -130,6 +130,19 @@ def test_all_items_of_a_user_count_in_pairs():
     assert len(selected([{0, 1, 2}] * 3000, 3, most_items=1)) == 3
 
 
+def test_rounds_look_at_no_more_items_of_a_user_than_are_paid_for(monkeypatch):
+    looked_at = []
+
+    def found(_, evidence, _draws):
+        looked_at.extend(evidence.sizes.tolist())
+        raise StopIteration
+
+    monkeypatch.setattr(items_then_pairs.Search, "found", found)
+    with pytest.raises(StopIteration):
+        selected([{0, 1, 2}, {1}, {0, 1}], 3, most_items=2)
+    assert looked_at == [2, 1, 2]
+
+
 def test_of_too_many_items_those_of_the_largest_noisy_weights_are_paired(monkeypatch):
     monkeypatch.setattr(items_then_pairs, "_MOST_PAIRED", 2)
     assert selected(MANY + [{1}] * 900, 5) == [(1, 3)]

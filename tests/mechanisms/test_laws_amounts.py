@@ -29,6 +29,7 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.wrappers import NoisyCounts
+from shortlist.privacy import Approximate
 from shortlist.privacy.accountant import BoundedRange
 from shortlist.privacy.composed import composition_of
 
@@ -157,3 +158,12 @@ def test_each_pick_among_what_rounds_found_is_paid_for():
     mechanism = AdaptiveGaussianPeeling(k=5, epsilon=1.0, delta=1e-6, max_items_per_user=100)
     paid = composition_of(mechanism.cost)
     assert paid.stages[-1] == BoundedRange(mechanism.local_epsilon, mechanism.k)
+
+
+def test_picks_may_have_what_the_guarantee_of_rounds_leaves():
+    """Where a grid is coarse and zCDP needs much: with a delta that is far too small."""
+    mechanism = AdaptiveGaussianPeeling(
+        k=20, epsilon=1.0, delta=1e-30, max_items_per_user=10, discovery_share=0.05
+    )
+    assert isinstance(mechanism.cost, Approximate)
+    assert mechanism.cost.delta(1.0) <= 1e-30

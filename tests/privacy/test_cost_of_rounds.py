@@ -7,7 +7,12 @@ import pytest
 from scipy.special import ndtr
 
 from shortlist.errors import InputError
-from shortlist.mechanisms import Accounting, AdaptiveGaussian
+from shortlist.mechanisms import (
+    Accounting,
+    AdaptiveGaussian,
+    AdaptiveHittingSet,
+    ItemsThenPairs,
+)
 from shortlist.privacy.accountant import Composition, GaussianStage, ItemsInRounds
 from shortlist.privacy.accountant.cost_of_rounds import RoundsRelease, Schedule, fitted, limits_of
 
@@ -116,6 +121,27 @@ def test_what_is_lost_is_added_and_not_taken_for_a_coin():
         some = [nu * 0.01 + curve(epsilon, mu * math.sqrt(1 - 0.3 * nu)) for nu in users]
         worst = max(*some, 0.01, curve(epsilon, mu))
         assert worst <= composition.delta(epsilon) <= worst * 1.03
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "of_rounds", "lost_in_picks"),
+    [
+        (AdaptiveHittingSet(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=10), 0.95, 0.05e-6),
+        (ItemsThenPairs(k=20, epsilon=1.0, delta=1e-6, most_items=10), 0.15, 0.0),
+    ],
+    ids=["AdaptiveHittingSet", "ItemsThenPairs"],
+)
+def test_before_picks_items_of_ones_own_save_the_first_round_alone(
+    mechanism, of_rounds, lost_in_picks
+):
+    """The claim of the proof notes, by the share of the first round as they have it."""
+    schedule, lost = mechanism.design.schedule, mechanism._release.lost
+    first = of_rounds * schedule.parts[0] / schedule.whole
+    for nu in (0.0, 0.1, 0.5, 1.0):
+        mu = math.sqrt(2 * mechanism.rho * (1 - first * nu))
+        claimed = lost_in_picks + nu * lost + curve(1.0, mu)
+        assert claimed <= mechanism.cost.delta(1.0) * (1 + 1e-6)
+        assert claimed <= 1e-6 * (1 + 1e-6)
 
 
 def test_in_zcdp_the_thresholds_have_their_own_share():
