@@ -97,6 +97,16 @@ def test_who_returns_goes_on_with_the_account(plays):
     assert list(held_in(plays.path).forgotten.accounts.values()) == [account(held, ANN)]
 
 
+def test_who_has_returned_keeps_her_account_when_another_is_erased(plays):
+    answered(plays, 1, *((ANN, f"rare {n}") for n in range(3)))
+    plays.series.forget(ANN)
+    answered(plays, 2, (ANN, "another"))
+    before = account(held_in(plays.path), ANN)
+    plays.series.forget("user 0")
+    assert account(held_in(plays.path), ANN) == before
+    assert before[1] == 4
+
+
 def test_a_series_goes_on_as_if_nobody_was_erased(plays):
     """But for who was: the ledger notes nothing, and what left is given again."""
     with weekly() as twin:

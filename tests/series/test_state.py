@@ -241,6 +241,15 @@ def test_an_older_ledger_is_refused(plays):
     refusal(again, "the ledger lacks runs")
 
 
+def test_of_what_a_run_replaces_nothing_older_is_kept(plays):
+    for number in (1, 2):
+        plays.answered(number)
+    with sqlite3.connect(plays.path) as connection:
+        kept = connection.execute("SELECT run FROM shortlist_cells WHERE name = 'used'").fetchall()
+    connection.close()
+    assert kept == [(2,)]
+
+
 # --- damage
 
 

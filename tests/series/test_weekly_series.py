@@ -2,6 +2,7 @@
 
 import itertools
 import stat
+from datetime import date
 from functools import partial
 
 import polars as pl
@@ -9,9 +10,12 @@ import pytest
 
 import shortlist as sl
 from helpers.budgets import columns, created
+from helpers.clock import stopped
 from helpers.refusals import refusal
 from helpers.weekly import COLUMNS, TERMS, Twin, held_in, week, weekly
 from shortlist.bits import SeededBits
+from shortlist.series import _running_series
+from shortlist.series._running_series import after_run
 from shortlist.series._state_places import state_place
 
 ROWS = pl.DataFrame({"user": [1], "title": ["a"]})
@@ -55,6 +59,18 @@ def test_a_list_says_what_it_is(plays, tmp_path):
     release.save(tmp_path / "list.json")
     assert sl.load(tmp_path / "list.json") == release
     release.report(tmp_path / "list.html")
+
+
+def test_the_day_is_that_before_a_row_is_read(plays, monkeypatch):
+    """A later time would tell how long the run took."""
+
+    def after_midnight(*given):
+        stopped(monkeypatch, "2027-01-01")
+        return after_run(*given)
+
+    stopped(monkeypatch, "2026-12-31T23:59")
+    monkeypatch.setattr(_running_series, "after_run", after_midnight)
+    assert plays.answered(1).about.made_on == date(2026, 12, 31)
 
 
 def test_the_k_best_are_the_first(plays):

@@ -301,6 +301,8 @@ _REAL_OPTIONS: Options = {
         {"n_items": 60, "delta": 0.0, "max_items_per_user": None},
         {"n_items": 60},
         {"n_items": 60, "max_items_per_user": None},
+        {"n_items": 60, "delta": 0.0, "share_of_users": ShareOfUsers.COUNTED},
+        {"n_items": 60, "share_of_users": ShareOfUsers.COUNTED},
     ],
     EachGroup: [
         {"selects": partial(LimitedDomain, k=10, max_items_per_user=8), "max_groups_per_user": 2},

@@ -1,7 +1,10 @@
 """Paths through mechanisms: tight where these are right, and broken where a mistake is planted."""
 
+from functools import partial
+
 import pytest
 
+from helpers.audited import broken
 from helpers.exhaustive import exhaustive
 from helpers.planted import KNOWN, NEW, PLANTS
 from shortlist.audit import Verdict
@@ -15,6 +18,7 @@ from shortlist.mechanisms import (
     AdaptiveHittingSet,
     AdaptiveTopK,
     ChosenBound,
+    CountEach,
     DiscoverThenRank,
     JointOrPeel,
     LimitedDomain,
@@ -26,6 +30,7 @@ from shortlist.mechanisms import (
 )
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
+from shortlist.parameters import ShareOfUsers
 
 ASKED = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 16}
 DEFAULTS = [
@@ -130,6 +135,14 @@ def test_users_who_count_on_after_a_pick_has_reached_them_are_seen(monkeypatch):
     monkeypatch.setattr(UnreachedRows, "reach", lambda _unreached, _place: None)
     found = findings(AdaptiveHittingSet(k=40, **ASKED))
     assert found["draws: beside noise"].verdict is Verdict.BROKEN
+
+
+def test_a_number_of_users_that_nobody_pays_for_is_seen(monkeypatch):
+    given = {"n_items": 60, "epsilon": 1.0, "max_items_per_user": 5}
+    counted = partial(CountEach, **given, share_of_users=ShareOfUsers.COUNTED)
+    assert not broken(audit_by_transcript(counted(), quick=True))
+    monkeypatch.setattr(CountEach, "_changed", property(lambda self: self.max_items_per_user))
+    assert "draws: epsilon" in broken(audit_by_transcript(counted(), quick=True))
 
 
 def test_picks_of_known_items_are_held_against_the_noise_they_are_paid_as():

@@ -221,12 +221,13 @@ def _table_of_counts(
     name: str, mechanism: Mechanism, counts: Ints, moved: Ints, own: int = 0
 ) -> TableWithUser:
     bound = mechanism.audit_hints().user_bound
-    kind = mechanism.evidence
+    kind, n_users = mechanism.evidence, 2 * int(counts.max())
 
     @cache
     def evidence(with_user: bool) -> Any:  # noqa: FBT001
         some = counts + moved * with_user
-        return kind(np.append(some, np.full(own, int(with_user))), bound)
+        users = {"users": n_users + with_user} if mechanism.wants.users else {}
+        return kind(np.append(some, np.full(own, int(with_user))), bound, **users)
 
     return TableWithUser(name, evidence, own)
 
