@@ -343,7 +343,7 @@ def test_a_plan_and_a_budget_say_that_a_cap_is_chosen(tmp_path):
     assert asked(cap=(5, 50)).top_k(2, **PRICE, reuse=True).given_before is None
 
 
-@pytest.mark.parametrize(("groups", "lists"), [(None, 10), (["NO", "SE", "DK"], 3)])
+@pytest.mark.parametrize(("groups", "lists"), [(None, 16), (["NO", "SE", "DK"], 3)])
 def test_a_plan_in_groups_says_that_one_cap_is_chosen_for_all(groups, lists):
     in_groups = source(LANDS, cap=CAPS).grouped("land", public_groups=groups)
     plan = in_groups.plan(sl.TopK(2), **PRICE)

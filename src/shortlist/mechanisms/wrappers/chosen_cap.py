@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -23,7 +24,7 @@ from shortlist.privacy.accountant import BoundedRange
 from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.composed import composition_of
 
-GUESSED_GROUPS = 10
+GUESSED_GROUPS = 16
 """How many lists the noise is taken to be of, where nobody may know how many groups there are."""
 
 _SUMS = 30  # of one user above a cap, that count as a whole user
@@ -170,7 +171,8 @@ class ChosenCap(Counted):
         """How many users above a cap weigh as much as noise that is e times as large."""
         selects = self.selection
         epsilon = selects.selection.epsilon if isinstance(selects, EachGroup) else self.epsilon
-        return self.noise_weight * self.k * self.lists / epsilon
+        # Large sums lie in few of the groups, and so not all of their noise counts.
+        return self.noise_weight * self.k * math.sqrt(self.lists) / epsilon
 
     @property
     def _lost_in_noise(self) -> Ints:
