@@ -1,9 +1,11 @@
 """A cap chosen privately: by who is above it, at a price, and the same people hold items at all."""
 
+import math
 from functools import cached_property, partial
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from helpers.audited import broken
 from helpers.losses import hockey_stick
@@ -12,7 +14,8 @@ from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.evidence import AmountsAtCaps, PublicCounts, UserAmounts
 from shortlist.mechanisms import AdaptiveGaussianPeeling, JointOrPeel, LimitedDomain, Peeling
 from shortlist.mechanisms.wrappers import ChosenCap
-from shortlist.privacy.accountant import BoundedRange
+from shortlist.privacy.accountant import BoundedRange, Composition
+from shortlist.privacy.accountant.fitting import largest_after
 from shortlist.privacy.composed import composition_of
 
 MOST = 2**20
@@ -45,12 +48,44 @@ def test_all_that_is_paid_for_is_within_the_price(name):
     assert "count_share" not in parameters  # by which scores would be told
 
 
-def test_the_choice_is_one_stage_more_of_the_selection():
+def test_the_choice_is_a_stage_before_those_of_the_selection():
     mechanism = made(SELECTS["AdaptiveGaussianPeeling"])
     stages = composition_of(mechanism.cost)
-    before = composition_of(mechanism.selection.cost)
-    assert stages.stages == (*before.stages, BoundedRange(mechanism.choice_epsilon, times=1))
-    assert stages.own_items == before.own_items
+    selects = composition_of(mechanism.selection.cost)
+    assert stages.stages == (BoundedRange(mechanism.choice_epsilon, times=1), *selects.stages)
+    assert stages.own_items == selects.own_items
+
+
+def lost_by_turns(choice, picks, epsilon):
+    """The delta of a choice of two caps, at which an item of the user is picked by other chances.
+
+    The user lowers the odds of the smaller cap. What others spent above it counts for less there:
+    so the items of the user have a chance of 0.53 in each pick, and at the larger cap one of 0.71.
+    """
+    first, chances = 0.46, (0.53, 0.71)
+    with_user = first / (first + (1 - first) * math.exp(choice))
+    outcomes = np.arange(picks.times + 1)
+    law, other = [], []
+    for caps, chance in zip(((first, with_user), (1 - first, 1 - with_user)), chances, strict=True):
+        raised = chance / (chance + (1 - chance) * math.exp(-picks.epsilon))
+        law.append(caps[0] * binom.pmf(outcomes, picks.times, chance))
+        other.append(caps[1] * binom.pmf(outcomes, picks.times, raised))
+    law, other = np.concatenate(law), np.concatenate(other)
+    return max(
+        np.maximum(a - math.exp(epsilon) * b, 0).sum() for a, b in ((law, other), (other, law))
+    )
+
+
+def test_the_picks_may_depend_on_the_cap_that_was_chosen():
+    """Planted: a worst case in which the choice comes last, and reads what was picked."""
+    mechanism = made(Peeling, k=3, delta=0.01)
+    right = composition_of(mechanism.cost)
+    choice, picks = right.stages
+    assert lost_by_turns(choice.epsilon, picks, 1.0) <= right.delta(1.0) <= 0.01
+    reads_picks = partial(BoundedRange, times=1)
+    last = largest_after(Composition((picks,)), reads_picks, epsilon=1.0, delta=0.01)
+    assert Composition((picks, reads_picks(last))).delta(1.0) <= 0.01
+    assert lost_by_turns(last, picks, 1.0) > 1.03 * 0.01
 
 
 def spent(*sums):

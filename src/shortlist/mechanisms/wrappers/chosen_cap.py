@@ -21,7 +21,7 @@ from shortlist.mechanisms.wrappers.each_group import EachGroup
 from shortlist.parameters import Delta, Epsilon, Share, Whole
 from shortlist.privacy import Composed, Cost, Either, Gaussian, Pure
 from shortlist.privacy.accountant import BoundedRange
-from shortlist.privacy.accountant.fitting import largest_after
+from shortlist.privacy.accountant.fitting import largest_before
 from shortlist.privacy.composed import composition_of
 
 GUESSED_GROUPS = 16
@@ -108,9 +108,12 @@ class ChosenCap(Counted):
         if self.delta == 0 or stages is None or not (known and self._has_stages):
             return
         one = partial(BoundedRange, times=1)
-        choice = largest_after(stages, one, epsilon=self.epsilon, delta=self.delta)
+        # Run first: what is selected may depend on the cap, and so may what a user changes in it.
+        choice = largest_before(stages, one, epsilon=self.epsilon, delta=self.delta)
         if choice > 0:
-            yield choice, self._followed_by((one(choice),), stages, Pure.bounded_range(choice))
+            all_stages = replace(stages, stages=(one(choice), *stages.stages))
+            by_rho = before.ways[0] + Pure.bounded_range(choice)
+            yield choice, Composed(all_stages, by_rho, epsilon=self.epsilon)
 
     # --- what is told of it
 

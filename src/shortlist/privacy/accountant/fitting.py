@@ -146,14 +146,36 @@ def largest_after(
 
     Returns 0 if the stages leave no room for another one.
     """
+    after = lambda parameter: (*composition.stages, stage(parameter))
+    return _largest_of_more(composition, after, epsilon=epsilon, delta=delta)
+
+
+def largest_before(
+    composition: Composition, stage: Callable[[float], Stage], *, epsilon: float, delta: float
+) -> float:
+    """The same of a stage that is run first, so that all others may depend on what it told.
+
+    Their worst case is larger than if it were run last.
+    """
+    before = lambda parameter: (stage(parameter), *composition.stages)
+    return _largest_of_more(composition, before, epsilon=epsilon, delta=delta)
+
+
+def _largest_of_more(
+    composition: Composition,
+    more: Callable[[float], tuple[Stage, ...]],
+    *,
+    epsilon: float,
+    delta: float,
+) -> float:
     # It is found for users whose items others hold too, and then seen to hold for all users.
 
-    def after(parameter: float) -> Composition:
-        return replace(composition, stages=(*composition.stages, stage(parameter)))
+    def with_more(parameter: float) -> Composition:
+        return replace(composition, stages=more(parameter))
 
     def spent(parameter: float, fineness: float) -> float:
         lost = composition.own_items if isinstance(composition.own_items, ThresholdDelta) else None
-        return replace(after(parameter), own_items=lost).delta(epsilon, fineness=fineness)
+        return replace(with_more(parameter), own_items=lost).delta(epsilon, fineness=fineness)
 
     if composition.delta(epsilon) >= delta:
         return 0.0
@@ -164,7 +186,7 @@ def largest_after(
         return 0.0
 
     def fits(parameter: float) -> bool:
-        return after(parameter).delta(epsilon) <= delta
+        return with_more(parameter).delta(epsilon) <= delta
 
     if fits(parameter):
         return parameter
