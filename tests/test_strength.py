@@ -124,12 +124,12 @@ def test_the_terminal_names_what_people_ask_for_and_the_rest_is_explained():
     source = sl.pairs(rows, user="user", item="title")
     top = source.top_k(3, epsilon=1.0, delta=1e-6)
     shown = " ".join(str(top).split())
-    assert "AdaptiveTopK: 3 items asked for; of each user at most 100 items count" in shown
-    assert "route_epsilon" not in shown
-    assert "lead" not in shown
+    assert "GreedyOrAdaptive: 3 items asked for; of each user at most 100 items count" in shown
+    assert "choice_epsilon" not in shown
+    assert "units_needed" not in shown
     explained = " ".join(top.explain().split())
-    assert "All parameters: AdaptiveTopK: k=3, max_items_per_user=100, " in explained
-    assert "route_epsilon=0.06" in explained
+    assert "All parameters: GreedyOrAdaptive: k=3, max_items_per_user=100, " in explained
+    assert "choice_epsilon=0.015" in explained
     domain = source.domain(epsilon=1.0, delta=1e-6, count_share=0.3)
     shown = " ".join(str(domain).split())
     assert "of each user up to 1,000 items count; how many was chosen privately" in shown

@@ -9,6 +9,7 @@ from shortlist.engines.comparisons_in_memory import ComparisonsInMemory
 from shortlist.engines.histogram_in_memory import HistogramInMemory
 from shortlist.engines.indexed_store import IndexedStore
 from shortlist.engines.rows_in_memory import RowsInMemory
+from shortlist.mechanisms import AdaptiveTopK
 
 ENGINES = (RowsInMemory, HistogramInMemory, ComparisonsInMemory, IndexedStore)
 
@@ -54,7 +55,7 @@ SOURCES = {
     "store": store,
 }
 ASK = {
-    "pairs": lambda source: source.top_k(1, epsilon=1.0, delta=1e-6),
+    "pairs": lambda source: source.top_k(1, epsilon=1.0, delta=1e-6, mechanism=AdaptiveTopK),
     "counts": lambda source: source.top_k(1, epsilon=1.0),
     "comparisons": lambda source: source.rank(1, epsilon=1.0),
     "store": lambda source: source.top_k(1, epsilon=1.0),

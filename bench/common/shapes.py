@@ -53,11 +53,18 @@ def _three_classes() -> pl.DataFrame:
     return pl.concat([heavy, others, _some(range(3000, 20_000), 1, range(3500, 4300), 0.6, 8)])
 
 
+def _few_hold_most() -> pl.DataFrame:
+    heavy, light = range(400), range(400, 40_000)
+    most = _some(heavy, 1000, range(3000), 0.5, 9)
+    return pl.concat([most, _some(light, 1, range(1500, 4500), 0.7, 10)])
+
+
 SHAPES: dict[str, Callable[[], pl.DataFrame]] = {
     "Rare items of light users": _rare_by_light,
     "Rare items of heavy users": _rare_by_heavy,
     "Heavy users' own items": _own_of_heavy,
     "Families that hold the same": _families,
     "Three kinds of users": _three_classes,
+    "Few users hold most of the rows": _few_hold_most,
 }
 """Rows of users and items."""

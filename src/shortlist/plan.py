@@ -296,9 +296,9 @@ class Plan:
         >>> source = sl.pairs({"user": [1], "title": ["Emma"]}, user="user", item="title")
         >>> plan = source.plan(sl.TopK(20), epsilon=1.0, delta=1e-6)
         >>> print(plan.expect(users=10_000, items=1_000))
-        top-k by AdaptiveTopK of 10,000 users who each draw 10 of 1,000 items, Zipf exponent 1:
+        top-k by GreedyOrAdaptive of 10,000 users who each draw 10 of 1,000 items, Zipf exponent 1:
         - 20.0 of 20 items named
-        - 20.0 of them among the 20 of the largest counts
+        - 19.9 of them among the 20 of the largest counts
         - each of the 20 most common items named in at least half of the runs
         Means of 20 runs. No data was read, and nothing was spent.
         """

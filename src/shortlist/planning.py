@@ -104,7 +104,11 @@ _WITHOUT_ORDER = {"JointOrPeel": "SetOrPeel"}
 _WITHOUT_BOUND = {"AdaptiveGaussian": "ChosenBound"}
 """In place of a default, where nobody asked for a bound: one is chosen privately."""
 
-_BY_CHOICE = {"AdaptiveGaussian": "GreedyOrRounds", "ChosenBound": "GreedyOrRounds"}
+_BY_CHOICE = {
+    "AdaptiveGaussian": "GreedyOrRounds",
+    "ChosenBound": "GreedyOrRounds",
+    "AdaptiveTopK": "GreedyOrAdaptive",
+}
 """In place of these, where rows are at hand, and no stage follows that adds up with theirs."""
 
 _WHO = (
@@ -344,8 +348,8 @@ def _instead(name: str, bound: object, question: Question, engine: Engine) -> It
     """What is better, the best first; some of these may not fit."""
     if not question.in_order:
         yield _WITHOUT_ORDER.get(name, name)
-    elif bound == 1:
-        yield _OF_ONE_ITEM.get(name, name)
+    elif bound == 1 and name in _OF_ONE_ITEM:
+        yield _OF_ONE_ITEM[name]
     else:
         other = _WITHOUT_BOUND.get(name, name) if isinstance(bound, Usual) else name
         if not (engine.fetches_rows or _asks_for_more(question)):

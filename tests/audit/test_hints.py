@@ -21,6 +21,7 @@ from shortlist.mechanisms import (
     AddedNoise,
     AuditHints,
     DiscoverThenRank,
+    GreedyOrAdaptive,
     GreedyOrRounds,
     LimitedDomain,
     Mechanism,
@@ -126,7 +127,7 @@ def test_a_wrapper_tells_what_it_wraps():
 
 def test_users_are_shuffled_by_policies_alone():
     shuffling = {type(m) for m in EVERY if m.audit_hints().shuffles_users}
-    assert shuffling == {GreedyOrRounds, PolicyGaussian, PolicyGreedy}
+    assert shuffling == {GreedyOrAdaptive, GreedyOrRounds, PolicyGaussian, PolicyGreedy}
 
 
 def test_the_coarse_one_runs_the_same_code():

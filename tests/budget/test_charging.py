@@ -139,7 +139,7 @@ def test_a_plan_costs_nothing_until_it_is_run_and_says_what_it_leaves(path):
 
 def test_under_zcdp_a_mechanism_is_made_to_be_added_to_others(path):
     budget = created(path, epsilon=3.0, delta=1e-6)
-    alone = pairs(None).plan(sl.TopK(1), **ASK)
+    alone = pairs(None).plan(sl.TopK(1), mechanism=AdaptiveTopK, **ASK)
     summed = pairs(budget).plan(sl.TopK(1), **ASK)
     assert alone.mechanism.accounting is Accounting.EXACT
     assert summed.mechanism.accounting is Accounting.ZCDP
@@ -153,7 +153,7 @@ def test_under_zcdp_a_mechanism_is_made_to_be_added_to_others(path):
 
 def test_other_units_count_by_the_exact_worst_case(path):
     budget = created(path, epsilon=3.0, delta=1e-6, accounting="basic")
-    plan = pairs(budget).plan(sl.TopK(1), **ASK)
+    plan = pairs(budget).plan(sl.TopK(1), mechanism=AdaptiveTopK, **ASK)
     assert plan.mechanism.accounting is Accounting.EXACT
     plan.run()
     assert columns(budget, "taken_epsilon", "taken_delta") == [("0.5", "1e-07")]

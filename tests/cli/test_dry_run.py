@@ -32,7 +32,7 @@ def test_a_dry_run_reads_nothing(answered, file, tmp_path):
     said = " ".join(out.split())
     for part in (
         "costs epsilon = 3 and delta = 1e-06: protection is moderate, since epsilon is above 1.",
-        "in zCDP, add rho = 0.",
+        "in zCDP, add rho = 4.5 and",
         "standard deviation",
         "at least",
     ):

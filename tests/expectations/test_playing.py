@@ -54,7 +54,7 @@ def test_the_same_guess_has_the_same_answer_and_reads_no_row(monkeypatch):
 def test_it_says_what_was_played_and_what_came_out():
     said = str(plan(sl.TopK(10)).expect(**SMALL))
     assert said.startswith(
-        "top-k by AdaptiveTopK of 2,000 users who each draw 5 of 200 items, Zipf exponent 1:"
+        "top-k by GreedyOrAdaptive of 2,000 users who each draw 5 of 200 items, Zipf exponent 1:"
         "\n- 10.0 of 10 items named\n"
     )
     assert "of them among the 10 of the largest counts\n" in said

@@ -3,6 +3,8 @@
 import itertools
 import math
 
+import numpy as np
+
 
 def neighbours(items, users):
     """All pairs of data sets (tuples of frozensets) that differ by the last user."""
@@ -26,3 +28,12 @@ def largest_log_ratio(p, q):
     if any(q.get(o, 0) <= 0 for o in p):
         return math.inf
     return math.log(max(chance / q[o] for o, chance in p.items()))
+
+
+def worst_of_choice(mechanism, of_unit):
+    """The largest delta over the chances of one unit on one of two neighbours, by brute force."""
+    choice, cost = mechanism.choice_epsilon, mechanism._other.cost
+    chances = 1 / (1 + np.exp(np.linspace(-12, 12, 25)))
+    losses = np.log1p(chances * np.expm1(choice))
+    of_other = np.array([cost.delta(mechanism.epsilon - loss) for loss in losses])
+    return (chances * of_unit + (1 - chances) * np.maximum(of_other, mechanism.delta)).max()

@@ -46,7 +46,7 @@ from helpers.oracles_of_rounds import (
     pairs_oracle,
     rounds_oracle,
 )
-from helpers.oracles_of_top_k import top_k_oracle
+from helpers.oracles_of_top_k import greedy_or_adaptive_oracle, top_k_oracle
 from helpers.oracles_of_users import (
     averaged,
     counts_of,
@@ -449,6 +449,15 @@ ORACLES: dict[type[Mechanism], Oracle] = {
         on_fewest_branches,
         within=5e-6,  # weights and parts of counts are rounded down to multiples of 2^-20
         edges=(0.0,),  # scores are multiples
+    ),
+    mechanisms.GreedyOrAdaptive: Oracle(
+        greedy_or_adaptive_oracle,
+        TWO_ITEMS,
+        [(), ({0},), ({0, 1}, {0}, {0}), ({0, 1}, {0, 1}, {1})],
+        on_fewest_branches,
+        within=5e-6,  # as above
+        edges=(0.0,),
+        with_branch=True,
     ),
     mechanisms.WeightedGaussianPeeling: Oracle(
         of_kept(

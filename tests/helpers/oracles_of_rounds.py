@@ -40,23 +40,28 @@ def chosen_bound_oracle(mechanism, data):
 
 def greedy_or_rounds_oracle(mechanism, data):
     """The law of either way, with the way, by the votes of all users."""
-    greedy, rounds = mechanism._greedy, mechanism._rounds
+    greedy, rounds = mechanism._greedy, mechanism._other
     lean = mechanism.design.worth * rounds.threshold / greedy.threshold
     ahead = [lean - math.sqrt(min(len(held), rounds.max_items_per_user)) for held in data if held]
-    votes = [max(-1, min(one / mechanism.design.most, 1)) for one in ahead]
-    first = mechanism.design.factor * math.exp(
-        mechanism.choice_epsilon * sum(min(vote, 0) for vote in votes)
-    )
-    second = math.exp(-mechanism.choice_epsilon * sum(max(vote, 0) for vote in votes))
+    first = chance_of_units(mechanism, [one / mechanism.design.most for one in ahead])
     outcomes = {}
     for branch, weight, oracle in (
         ("one item of a user", first, greedy_with_scores(greedy, data)),
-        ("rounds", second, rounds_oracle(rounds, data)),
+        ("rounds", 1 - first, rounds_oracle(rounds, data)),
     ):
         for (found, scores), p in oracle.items():
             told = (branch, frozenset(found)), scores
-            outcomes[told] = outcomes.get(told, 0) + p * weight / (first + second)
+            outcomes[told] = outcomes.get(told, 0) + p * weight
     return outcomes
+
+
+def chance_of_units(mechanism, votes):
+    """That one unit is chosen by these votes, each cut off at 1."""
+    votes = [max(-1, min(vote, 1)) for vote in votes]
+    for_units, against = (sum(max(sign * vote, 0) for vote in votes) for sign in (1, -1))
+    range_ = mechanism.choice_epsilon
+    first = mechanism.design.factor * math.exp(-range_ * against)
+    return first / (first + math.exp(-range_ * for_units))
 
 
 def pairs_oracle(mechanism, data):

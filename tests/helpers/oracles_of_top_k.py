@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from scipy.special import ndtr
 
 from helpers.oracles_of_counts import exponential, limited_domain
+from helpers.oracles_of_policies import greedy_with_scores
 from helpers.oracles_of_rounds import upper
 from helpers.oracles_of_users import averaged, counts_of, weights_of
 
@@ -32,6 +33,37 @@ def top_k_oracle(mechanism, data, n_items=2, *, forced=None):
         for outcome, q in law.items():
             outcomes[outcome] = outcomes.get(outcome, 0) + p * q
     return outcomes
+
+
+def greedy_or_adaptive_oracle(mechanism, data):
+    """The law of either way, with the way, by the votes of all users."""
+    first = chance_of_one_item(mechanism, data)
+    outcomes = {
+        (("all items of a user", order), scores): p * (1 - first)
+        for (order, scores), p in top_k_oracle(mechanism._other, data).items()
+    }
+    for (found, scores), p in greedy_with_scores(mechanism._greedy, data).items():
+        for order, q in orders(dict(zip(sorted(found), scores, strict=True))):
+            told = ("one item of a user", order[: mechanism.k]), None
+            outcomes[told] = outcomes.get(told, 0) + p * q * first
+    return outcomes
+
+
+def chance_of_one_item(mechanism, data):
+    """That one unit is chosen, by how many items users hold."""
+    design, sizes = mechanism.design, [len(held) for held in data if held]
+    of_one = mechanism.max_items_per_user == 1
+    several = sum(min((size - 1) / design.most, 1) for size in sizes)
+    against = max(several - design.borne * sizes.count(1), 0)
+    odds = (design.factor_of_one if of_one else design.factor) * math.exp(
+        (
+            0
+            if of_one
+            else min(design.cap, mechanism.choice_epsilon * design.for_units * sizes.count(1))
+        )
+        - mechanism.choice_epsilon * against
+    )
+    return odds / (1 + odds)
 
 
 class Numbers:

@@ -11,6 +11,7 @@ import pytest
 import shortlist as sl
 from helpers.audited import broken
 from helpers.hitting import contributions
+from helpers.losses import worst_of_choice
 from shortlist.audit.exact.enumerator import law
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
@@ -57,21 +58,13 @@ def test_nobody_leaves_it_to_rounds():
 def test_one_unit_pays_for_the_choice_and_rounds_have_all(epsilon, bound):
     mechanism = made(epsilon=epsilon, max_items_per_user=bound)
     assert mechanism.cost == Approximate(epsilon, 1e-6)
-    greedy, rounds = mechanism._greedy, mechanism._rounds
+    greedy, rounds = mechanism._greedy, mechanism._other
     assert (rounds.epsilon, rounds.delta) == (epsilon, 1e-6)
     assert greedy.epsilon + mechanism.choice_epsilon <= epsilon
     assert 0.99 * epsilon < greedy.epsilon
     assert 0.6e-6 < greedy.delta < 1e-6
-    assert worst(mechanism, greedy.delta) <= 1e-6 < worst(mechanism, 1.2 * greedy.delta)
-
-
-def worst(mechanism, of_unit):
-    """The largest delta over the chances of one unit on one of two neighbours: brute force."""
-    choice, cost = mechanism.choice_epsilon, mechanism._rounds.cost
-    chances = 1 / (1 + np.exp(np.linspace(-12, 12, 49)))
-    losses = np.log1p(chances * np.expm1(choice))
-    of_rounds = np.array([cost.delta(mechanism.epsilon - loss) for loss in losses])
-    return (chances * of_unit + (1 - chances) * np.maximum(of_rounds, 1e-6)).max()
+    assert worst_of_choice(mechanism, greedy.delta) <= 1e-6
+    assert worst_of_choice(mechanism, 1.2 * greedy.delta) > 1e-6
 
 
 def test_explaining_tells_of_both_ways():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.hitting import contributions
 from helpers.policy_histograms import N_ITEMS, SETS, all_small, fixed, units_of
 from helpers.wrong_policies import fractional_fill
 from shortlist.mechanisms import PolicyGreedy
@@ -27,6 +28,12 @@ def test_one_unit_each_by_the_definition():
             if data[user]:
                 expected[min(open_items or data[user], key=lambda item: ranks[item])] += 1
         assert units_of(data, users, cutoff, ranks=ranks).tolist() == expected
+
+
+def test_without_a_choice_units_are_counts_and_no_order_is_drawn():
+    held = contributions([[0], [0], [1], [], [0]], 3)
+    start = np.array([0, 4, 0])
+    assert PolicyGreedy(epsilon=1.0, delta=0.1)._units(held, start, None).tolist() == [3, 5, 0]
 
 
 def moves_by_one_unit(data, users, cutoff, n_items, ranks=None):

@@ -133,7 +133,7 @@ def test_a_plan_and_a_source_show_it():
     assert "plays, as of week 47" in plays._repr_html_()
     shown = plan._repr_html_()
     assert shown.startswith(
-        "<div><p><b>Most held</b><br>top-k by AdaptiveTopK: a plan<br>of plays, as"
+        "<div><p><b>Most held</b><br>top-k by GreedyOrAdaptive: a plan<br>of plays, as"
     )
     assert plan != plays.plan(sl.TopK(2), **ASK)
 

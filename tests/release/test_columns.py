@@ -31,6 +31,7 @@ from shortlist.release import Scores
 from shortlist.release.report import report
 
 PRICE = {"epsilon": 1.0, "delta": 1e-6}
+ADAPTIVE = {**PRICE, "mechanism": AdaptiveTopK}
 COUNTED = ["count", "count_low", "count_high", "rank_low", "rank_high"]
 ROWS = pl.Schema({"user": pl.String, "place": pl.String, "title": pl.String})
 
@@ -76,6 +77,7 @@ def domain(**given):
 
 ASKED = {
     "top-k": (top(), ["rank", "title"]),
+    "top-k, adaptive": (top(mechanism=AdaptiveTopK), ["rank", "title"]),
     "top-k, counts": (
         top(noisy_counts=True),
         ["rank", "title", *COUNTED],
@@ -184,7 +186,7 @@ def test_both_ways_of_adaptive_top_k_are_taken_on_these_tables():
     """Or else the test above would show nothing."""
     ways = []
     for held, seed in DRAWN:
-        plan, draws = rows(held).plan(sl.TopK(1), **PRICE), ExactDraws(SeededBits(seed))
+        plan, draws = rows(held).plan(sl.TopK(1), **ADAPTIVE), ExactDraws(SeededBits(seed))
         with plan.engine.show(plan.mechanism.wants, draws) as shown:
             ways.append(plan.mechanism.select(shown.evidence, draws).scores is None)
     assert set(ways) == {True, False}
@@ -193,7 +195,7 @@ def test_both_ways_of_adaptive_top_k_are_taken_on_these_tables():
 def test_a_column_that_shows_the_way_is_noticed(monkeypatch, tmp_path):
     """The planted mistake: the scores that one way has for nothing are released with it."""
     monkeypatch.setattr(AdaptiveTopK, "score_unit", "noisy clipped count")
-    ask, _ = ASKED["top-k"]
+    ask, _ = ASKED["top-k, adaptive"]
     found = [shapes(ask(held, SeededBits(seed)), tmp_path) for held, seed in DRAWN]
     assert not all(same(found[0], other) for other in found)
 

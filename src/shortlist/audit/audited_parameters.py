@@ -25,6 +25,7 @@ from shortlist.mechanisms import (
     DiscoverThenRank,
     Extreme,
     Gamma,
+    GreedyOrAdaptive,
     GreedyOrRounds,
     ItemsThenPairs,
     JointOrPeel,
@@ -207,6 +208,10 @@ _OPTIONS: Options = {
     AdaptiveGaussian: [{"rounds": 2}],
     AdaptiveGaussianPeeling: [{"rounds": 2}],
     ChosenBound: [{"rounds": 2, "max_items_per_user": 2, "delta": 0.2}],
+    GreedyOrAdaptive: [
+        {"k": 1, "max_items_per_user": 1, "delta": 0.2},
+        {"k": 2, "max_items_per_user": 2, "delta": 0.2},
+    ],
     GreedyOrRounds: [{"rounds": 2, "max_items_per_user": 2, "delta": 0.2}],
     PolicyGreedy: [{}, {"alpha": 1}, {"accounting": Accounting.PUBLISHED}],
     WinCount: [{}, {"max_comparisons_per_user": 2}],
@@ -226,6 +231,7 @@ _REAL_OPTIONS: Options = {
     AdaptiveGaussian: [{}, {"max_items_per_user": 100}],  # of fewer items, no weight is capped
     AdaptiveGaussianPeeling: [{}],
     ChosenBound: [{"max_items_per_user": 30}],
+    GreedyOrAdaptive: [{}, {"max_items_per_user": 1}],
     GreedyOrRounds: [{"max_items_per_user": 30}],
     AdaptiveHittingSet: [{}],
     ItemsThenPairs: [{"most_items": 16}],

@@ -541,12 +541,13 @@ OPTIONS: tuple[CommandOption, ...] = (
             "the budget.",
     }),
     CommandOption("mechanism", MECHANISM, PRIVACY, settable=True, repeats=C.COMPARE, help={
-        C.TOP_K: "adaptive-top-k (the default), discover-then-rank, weighted-gaussian-peeling, "
-            "limited-domain (the default with --count), adaptive-gaussian-peeling (the default "
-            "with --amount); for public items joint-or-peel (the default), set-or-peel (the "
-            "default with --unordered), joint, joint-permute-and-flip, permute-and-flip, peeling, "
-            "one-shot-exponential, one-shot-laplace, gamma; with --store threshold-top-k; with "
-            "--by per-group; with --of 2 items-then-pairs.",
+        C.TOP_K: "greedy-or-adaptive (the default), adaptive-top-k, discover-then-rank, "
+            "weighted-gaussian-peeling, limited-domain (the default with --count), "
+            "adaptive-gaussian-peeling (the default with --amount); for public items "
+            "joint-or-peel (the default), set-or-peel (the default with --unordered), joint, "
+            "joint-permute-and-flip, permute-and-flip, peeling, one-shot-exponential, "
+            "one-shot-laplace, gamma; with --store threshold-top-k; with --by per-group; with "
+            "--of 2 items-then-pairs.",
         C.DOMAIN: "greedy-or-rounds (the default), adaptive-gaussian, chosen-bound, "
             "weighted-gaussian, policy-gaussian, policy-greedy (the default with "
             "--max-items-per-user 1).",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shortlist.mechanisms.count_each import CountEach
     from shortlist.mechanisms.discover_then_rank import DiscoverThenRank
     from shortlist.mechanisms.gamma import Gamma
+    from shortlist.mechanisms.greedy_or_adaptive import GreedyOrAdaptive
     from shortlist.mechanisms.greedy_or_rounds import GreedyOrRounds
     from shortlist.mechanisms.items_then_pairs import ItemsThenPairs
     from shortlist.mechanisms.joint import Joint
@@ -59,6 +60,7 @@ __all__ = [
     "DiscoverThenRank",
     "Extreme",
     "Gamma",
+    "GreedyOrAdaptive",
     "GreedyOrRounds",
     "ItemsThenPairs",
     "Joint",

@@ -39,7 +39,7 @@ from shortlist.privacy.calibration import bounded_range_epsilon, subtract_down, 
 
 @dataclass(frozen=True, kw_only=True)
 class DiscoverThenRank(Mechanism):
-    """Top-k of private items, the default: every bit of budget goes where the data needs it.
+    """Top-k of private items: every bit of budget goes where the data needs it.
 
     First the weighted Gaussian mechanism names items with `discovery_share` of the budget. If it
     names at least k, the rest of the budget peels the best k of them by their true counts. If not,

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, partial
 from typing import ClassVar, Self
 
 import numpy as np
 
-from shortlist.algorithms.likely_least import likely_least
 from shortlist.algorithms.rounding_grids import WHOLE_WEIGHT
 from shortlist.draws import Draws, Ints
-from shortlist.evidence import UserSets
 from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms._greedy_or import ChoiceDesign, GreedyOr
 from shortlist.mechanisms.adaptive_gaussian import AdaptiveGaussian, Rounds
 from shortlist.mechanisms.chosen_bound import ChosenBound, ChosenBoundDesign
 from shortlist.mechanisms.finding import ByPlay
-from shortlist.mechanisms.mechanism import (
-    FIXED,
-    Accounting,
-    AuditHints,
-    Mechanism,
-    Selection,
-)
-from shortlist.mechanisms.policy_greedy import PolicyGreedy
+from shortlist.mechanisms.mechanism import FIXED, Selection
 from shortlist.parameters import DeltaOfDomain, Epsilon, Whole
-from shortlist.privacy import Approximate, round_down
-from shortlist.privacy.calibration import subtract_down
 from shortlist.questions import Domain, Question
 
 
 @dataclass(frozen=True, kw_only=True)
-class GreedyOrRoundsDesign:
-    """What is fixed of `GreedyOrRounds`. All was measured: see `bench/results/tuning.md`.
+class GreedyOrRoundsDesign(ChoiceDesign):
+    """What is fixed of `GreedyOrRounds`.
 
     Attributes:
-        choice_share: The share of epsilon that pays for the choice.
-        factor: Of the odds of `PolicyGreedy`, whatever users hold.
         worth: What one unit is worth, of what its lower threshold makes of it.
         most: At how much one user's vote is cut off, in weights of a user of one item.
         rounds: What is fixed of the rounds.
@@ -46,6 +32,7 @@ class GreedyOrRoundsDesign:
 
     choice_share: float = 0.006
     factor: float = 0.03
+    least_of_delta: float = 0.5
     worth: float = 0.9
     most: float = 5.0
     rounds: ChosenBoundDesign = field(default_factory=ChosenBoundDesign)
@@ -60,7 +47,7 @@ _DESIGN = GreedyOrRoundsDesign()
 
 
 @dataclass(frozen=True, kw_only=True)
-class GreedyOrRounds(Mechanism):
+class GreedyOrRounds(GreedyOr):
     """Domain discovery by `PolicyGreedy` or in rounds, whichever suits users' sets.
 
     Where most users hold one item, no weight can be moved in rounds, and `PolicyGreedy` needs far
@@ -97,55 +84,13 @@ class GreedyOrRounds(Mechanism):
     design: GreedyOrRoundsDesign = field(default=_DESIGN, repr=False, metadata=FIXED)
 
     question: ClassVar[type[Question]] = Domain
-    evidence: ClassVar[type] = Contributions
-    discovers: ClassVar[bool | None] = True
-    derived: ClassVar[tuple[str, ...]] = ("choice_epsilon", "units_needed", "threshold")
     score_unit: ClassVar[str | None] = "noisy weight"
-    accountings: ClassVar[tuple[Accounting, ...]] = (Accounting.EXACT,)
-    takes_known_items: ClassVar[bool] = True
     chooses_bound: ClassVar[bool] = True
 
-    # --- what is spent
-
-    @property
-    def choice_epsilon(self) -> float:
-        """The range of the choice."""
-        return self.epsilon * self.design.choice_share
+    # --- rounds
 
     @cached_property
-    def _left(self) -> float:
-        return subtract_down(self.epsilon, self.choice_epsilon)
-
-    @cached_property
-    def _delta_left(self) -> float:
-        """What one unit may have of delta, so that the rounds may have all: see the proof note."""
-        nearer = Fraction(self._rounds.cost.delta(self._left))
-        growth = Fraction(math.exp(self.choice_epsilon)) * (1 + Fraction(1, 2**50))
-        whole = Fraction(self.delta)
-        return round_down(whole - max(growth * (nearer - whole), Fraction(0)))
-
-    @property
-    def cost(self) -> Approximate:
-        """What was asked for: one unit would cost far more than that in zCDP."""
-        return Approximate(self.epsilon, self.delta)
-
-    # --- both ways
-
-    @cached_property
-    def _greedy(self) -> PolicyGreedy:
-        return PolicyGreedy(epsilon=self._left, delta=max(self._delta_left, self.delta / 2))
-
-    @property
-    def _is_chosen(self) -> bool:
-        """Whether there is a choice: else rounds are run at once.
-
-        Without scores of units, what is released would tell the way by its columns. And where the
-        choice took most of delta, nothing could be gained.
-        """
-        return self._greedy.score_unit is not None and self._delta_left >= self.delta / 2
-
-    @cached_property
-    def _rounds(self) -> AdaptiveGaussian:
+    def _other(self) -> AdaptiveGaussian:
         bound = self.max_items_per_user
         kind = ChosenBound if bound is None else partial(AdaptiveGaussian, max_items_per_user=bound)
         return kind(
@@ -153,26 +98,11 @@ class GreedyOrRounds(Mechanism):
         )
 
     @property
-    def units_needed(self) -> float:
-        """The least number of users' units with which `PolicyGreedy` names more often than not."""
-        return self._greedy.threshold
-
-    @property
     def threshold(self) -> float:
         """The least mean noisy weight to be named after the last round, at the largest bound."""
-        return self._rounds.threshold
+        return self._other.threshold
 
     # --- what is told of it
-
-    def audit_hints(self) -> AuditHints:
-        """Those of both ways."""
-        rounds = self._rounds.audit_hints()
-        return replace(
-            super().audit_hints(),
-            thresholds=(*rounds.thresholds, self.units_needed),
-            user_bound=None,
-            shuffles_users=True,
-        )
 
     @property
     def finding(self) -> ByPlay:
@@ -180,14 +110,14 @@ class GreedyOrRounds(Mechanism):
         return ByPlay(
             lambda held, draws: self.select(held, draws).positions,
             around=self.threshold,
-            most=self._rounds.max_items_per_user,
+            most=self._other.max_items_per_user,
         )
 
     def explain(self) -> list[str]:
         """The choice, and both ways, in plain words."""
         if not self._is_chosen:
-            return self._rounds.explain()
-        *rounds, of_rounds, needed = self._rounds.explain()
+            return self._other.explain()
+        *rounds, of_rounds, needed = self._other.explain()
         choice = (
             "Items are found in one of two ways. Which one is chosen privately, by how many users "
             "hold how many items: the first way suits users of one or two, the second users of "
@@ -204,31 +134,15 @@ class GreedyOrRounds(Mechanism):
         )
         return [choice, units, second, *rounds[1:], f"{of_rounds} {of_units}", needed]
 
-    def explain_known(self) -> list[str]:
-        """What both ways do with known items."""
-        if not self._is_chosen:
-            return self._rounds.explain_known()
-        return [
-            *(f"In the first way: {told}" for told in self._greedy.explain_known()),
-            *(f"In the second way: {told}" for told in self._rounds.explain_known()),
-        ]
-
     # --- the selection
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
         """A set of items with their noisy weights, and which way was chosen."""
         if self._way(evidence, draws) == 0:
             return self._greedy.select(evidence, draws)._replace(branch="one item of a user")
-        selection = self._rounds.select(evidence, draws)
+        selection = self._other.select(evidence, draws)
         told = "" if selection.branch is None else f", {selection.branch}"
         return selection._replace(branch=f"rounds{told}")
-
-    def _way(self, held: UserSets, draws: Draws) -> int:
-        """0 for `PolicyGreedy`, 1 for rounds: likely the one that more users vote for."""
-        if not self._is_chosen:
-            return 1
-        lost = self._lost(held.users_of_size())
-        return likely_least(lost, self.choice_epsilon, draws, (self.design.factor, 1.0))
 
     def _lost(self, users_of_size: Ints) -> Ints:
         """The votes against each way, in multiples of 2^-20: each user has one, of at most 1.
@@ -237,8 +151,7 @@ class GreedyOrRounds(Mechanism):
         need more people for each item than one unit does. Who holds dozens of items has a whole
         vote, and who holds one about a tenth, since a few users may hold most of all.
         """
-        bound = self._rounds.max_items_per_user
-        sizes = np.minimum(np.arange(len(users_of_size)), bound)
+        sizes = np.minimum(np.arange(len(users_of_size)), self._other.max_items_per_user)
         ahead = self.design.worth * self._usual_threshold / self.units_needed - np.sqrt(sizes)
         votes = np.floor(np.clip(ahead / self.design.most, -1.0, 1.0) * WHOLE_WEIGHT)
         votes = votes.astype(np.int64)
@@ -249,5 +162,5 @@ class GreedyOrRounds(Mechanism):
     @property
     def _usual_threshold(self) -> float:
         """That of the rounds, at the bound that is usual if it is chosen."""
-        rounds = self._rounds
+        rounds = self._other
         return rounds.usual_threshold if isinstance(rounds, ChosenBound) else rounds.threshold

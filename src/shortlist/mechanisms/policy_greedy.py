@@ -175,17 +175,23 @@ class PolicyGreedy(Mechanism):
 
     def select(self, evidence: Contributions, draws: Draws) -> Selection:
         """A set of items, without scores."""
-        order = users_shuffled(evidence, draws)
-        ranks = shuffled_known_first(evidence.n_items, evidence.public, draws)
         start = np.zeros(evidence.n_items, np.int64)
         start[evidence.public] = self.head_start
-        units = count_units(evidence, order, ranks, cutoff=self.cutoff, start=start)
+        units = self._units(evidence, start, draws)
         items = np.flatnonzero(units)
         items = items[draws.coin(self._chances(units[items]))]
         if self.score_unit is None:
             return Selection(items, ordered=False)
         noisy = self._noisy(units[items], draws) - start[items]
         return Selection(items, noisy, ordered=False, noise_sd=self.noise_sd)
+
+    def _units(self, held: Contributions, start: Ints, draws: Draws) -> Ints:
+        """Those of each item, with those that it began with."""
+        if len(held.users_of_size()) <= 2:  # nobody has a choice: no order changes anything
+            return start + held.recount().counts
+        order = users_shuffled(held, draws)
+        ranks = shuffled_known_first(held.n_items, held.public, draws)
+        return count_units(held, order, ranks, cutoff=self.cutoff, start=start)
 
     @cached_property
     def noise_sd(self) -> float:

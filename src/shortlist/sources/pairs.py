@@ -534,12 +534,12 @@ class Pairs(Source):
         Where each item belongs to one group alone, say so by `group_items=sl.GroupItems.OWN`: that
         misses less. With public items and `public_groups` each group is answered by itself.
 
-        With private items fewer than k may come out; by default `AdaptiveTopK` answers. With public
-        items `JointOrPeel` does, and nothing is bounded, unless the partial of a mechanism that has
-        the option gives `max_items_per_user`: then of a user with more a uniformly random subset
-        counts, and counts are clipped ones. With `noisy_counts=True` each item comes with a noisy
-        number of its users, and an interval; part of the budget pays for them, so that the list is
-        less accurate. In groups there are clipped counts anyway, for nothing and without an
+        With private items fewer than k may come out; by default `GreedyOrAdaptive` answers. With
+        public items `JointOrPeel` does, and nothing is bounded, unless the partial of a mechanism
+        that has the option gives `max_items_per_user`: then of a user with more a uniformly random
+        subset counts, and counts are clipped ones. With `noisy_counts=True` each item comes with a
+        noisy number of its users, and an interval; part of the budget pays for them, so that the
+        list is less accurate. In groups there are clipped counts anyway, for nothing and without an
         interval: `noisy_counts=True` changes nothing there. With `min_users=100` such counts leave
         out items of fewer users: one that fewer than 100 hold is named in at most 1 of 100 cases.
 

@@ -9,14 +9,20 @@ from shortlist.audit import Verdict
 from shortlist.audit.audited_parameters import settings_of
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.audit.universes import universe_of
-from shortlist.mechanisms import ChosenBound, ClippedCountEach, GreedyOrRounds, PerGroup
+from shortlist.mechanisms import (
+    ChosenBound,
+    ClippedCountEach,
+    GreedyOrAdaptive,
+    GreedyOrRounds,
+    PerGroup,
+)
 from shortlist.mechanisms.registry import every_mechanism
 
 MECHANISMS = [next(settings_of(kind, quick=True)) for kind in every_mechanism()]
 FEW = 2  # items
 MANY = 12  # users more than in the universe
 # Each user more has as many subsets that may be kept.
-BRANCHING = (ChosenBound, GreedyOrRounds, PerGroup)
+BRANCHING = (ChosenBound, GreedyOrAdaptive, GreedyOrRounds, PerGroup)
 FAR = (ClippedCountEach,)  # of many users, cells lie so far off that their chances are not known
 
 
