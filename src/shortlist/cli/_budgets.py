@@ -45,7 +45,7 @@ def _budget(context: typer.Context) -> None:
 
 @add_to(budget, Commands.CREATE, examples(_CREATE))
 def _create(*, place: str, **given: Any) -> int:
-    """Create a budget. What it is created with never changes."""
+    """Create a budget. Its total and its other terms never change."""
     return print_shown(shortlist.Budget.create(place, **given).show())
 
 
@@ -57,7 +57,7 @@ def _show(*, place: str | None, dataset: str | None) -> int:
 
 @add_to(budget, Commands.PLAN, examples("shortlist budget plan plays.budget --questions 52"))
 def _plan(*, place: str | None, dataset: str | None, questions: int) -> int:
-    """With which epsilon and delta so many questions fit into what is left.
+    """The epsilon and delta with which N more questions fit into what is left.
 
     Nothing is read and nothing is spent.
     """

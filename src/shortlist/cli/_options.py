@@ -465,7 +465,7 @@ OPTIONS: tuple[CommandOption, ...] = (
             "count": "a histogram is answered group by group anyway",
         }, help={
         C.TOP_K: "With --by: own, if everybody knows that each item belongs to one group alone, "
-            "such as the restaurants of cities; then less is missing, and a user counts in any "
+            "such as the restaurants of cities; then lists miss less, and a user counts in any "
             "number of groups. unknown, if nobody knows: then a little of epsilon chooses. "
             "By default shared. Privacy holds in any case.",
     }),
@@ -519,7 +519,7 @@ OPTIONS: tuple[CommandOption, ...] = (
     CommandOption("min_users", WHOLE, PRIVACY, settable=True, not_with=_NOT_OF_A_STORE, help={
         C.TOP_K | C.DOMAIN: "Only items that at least about N users hold: one that fewer hold is "
             "named in at most 1 of 100 cases. It takes 0.4 of the budget, for noisy counts. "
-            "--dry-run says from how many users on an item is left out as rarely.",
+            "--dry-run says how many users an item needs to be left out as rarely as that.",
     }),
     CommandOption("others", FLAG, PRIVACY, settable=True,
         not_with=_NOT_OF_A_STORE | _KNOWN_OR_GROUPED, help={
@@ -571,11 +571,11 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     # How it is read
     CommandOption("config", TEXT, metavar="FILE", eager=True, help={
-        C.QUESTIONS: "Take what is not typed from this file. By default from shortlist.toml, of "
-            "this folder or the nearest one above it.",
-        C.SERIES_IN_FILE: "Take what is not typed from this file; what a series costs, and who "
-            "pays, from its section named series alone. By default from shortlist.toml, of this "
-            "folder or the nearest one above it.",
+        C.QUESTIONS: "Take options that are not typed from this file. By default from "
+            "shortlist.toml, of this folder or the nearest one above it.",
+        C.SERIES_IN_FILE: "Take options that are not typed from this file. What a series costs, "
+            "and who pays, is taken from its section named series alone. By default from "
+            "shortlist.toml, of this folder or the nearest one above it.",
     }),
     CommandOption("no_config", FLAG, eager=True, help={
         C.IN_FILE: "Take nothing from any file.",
@@ -611,7 +611,7 @@ OPTIONS: tuple[CommandOption, ...] = (
         C.QUESTIONS: "The same as --reuse; but print that answer even if the data changed since.",
     }),
     CommandOption("who", TEXT, PRIVACY, settable=True, goes_with="budget", help={
-        C.QUESTIONS: "With --budget: who asks. By default, you as the system knows you.",
+        C.QUESTIONS: "With --budget: who asks. By default, your user name.",
     }),
     # What the answer is of
     CommandOption("dataset", TEXT, ABOUT, settable=True, help={
@@ -725,14 +725,14 @@ OPTIONS: tuple[CommandOption, ...] = (
             "calendar in UTC, no more than that part of the total may be spent.",
     }),
     CommandOption("continues", PATH, PRIVACY, metavar="BUDGET", help={
-        C.CREATE: "With --reason: a budget that this one continues. It is closed. This one states "
-            "both totals. What was promised by the old one holds.",
+        C.CREATE: "With --reason: an older budget that this one continues. The older one is "
+            "closed, and its promises hold. The new one states both totals.",
     }),
     CommandOption("reason", TEXT, PRIVACY, metavar="TEXT", help={
         C.CREATE: "With --continues: why another total is needed. Both ledgers keep it.",
     }),
     CommandOption("who", TEXT, help={
-        C.CREATE: "Who creates it. By default, you as the system knows you.",
+        C.CREATE: "Who creates it. By default, your user name.",
     }),
     CommandOption("form", choice(list(BudgetForm), made=BudgetForm), ANSWER, typed="--format",
         default=BudgetForm.CSV, help={
@@ -795,7 +795,7 @@ OPTIONS: tuple[CommandOption, ...] = (
     }),
     CommandOption("who", TEXT, PRIVACY, settable=True, help={
         C.SERIES_CREATE | C.SERIES_NEXT | C.SERIES_RECOVER | C.SERIES_CLOSE | C.SERIES_PROLONG:
-            "Who asks, for the budget. By default, you as the system knows you.",
+            "Who asks, for the budget. By default, your user name.",
     }),
     CommandOption("as_of", TEXT, ABOUT, metavar="DATE", required=C.SERIES_NEXT, help={
         C.SERIES_NEXT: "The date of the rows, such as 2026-W47; the list is known by it. If you "

@@ -598,7 +598,7 @@ class Pairs(Source):
         and with the least number of its users. A user may hold any number of the named items, and
         one who holds many adds less than 1 to each clipped count. With `min_users=100` an item that
         fewer than 100 users hold is named in at most 1 of 100 cases; `explain()` of the plan says
-        from where on an item is left out as rarely.
+        how large its count has to be so that it is left out as rarely as that.
 
         With `by`, an item is named for each group in which enough users hold it. Of each user at
         most `max_items_per_user` pairs of a group and an item count then, in any number of groups.
