@@ -1,5 +1,6 @@
 """Paths through mechanisms: tight where these are right, and broken where a mistake is planted."""
 
+import math
 from functools import partial
 
 import pytest
@@ -10,7 +11,7 @@ from helpers.planted import KNOWN, NEW, PLANTS
 from shortlist.audit import Verdict
 from shortlist.audit.audited_parameters import real_settings
 from shortlist.audit.running import _named
-from shortlist.audit.transcripts.draw_by_draw import audit_by_transcript
+from shortlist.audit.transcripts.draw_by_draw import Claimed, Spent, audit_by_transcript
 from shortlist.evidence.contributions import UnreachedRows
 from shortlist.mechanisms import (
     Accounting,
@@ -31,6 +32,7 @@ from shortlist.mechanisms import (
 from shortlist.mechanisms.registry import every_mechanism
 from shortlist.mechanisms.wrappers import EachGroup, NoisyClippedCounts, NoisyCounts
 from shortlist.parameters import ShareOfUsers
+from shortlist.privacy.accountant.picks_as_noise import picks_below
 
 ASKED = {"epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 16}
 DEFAULTS = [
@@ -178,3 +180,16 @@ def test_every_mechanism_holds_in_all_settings(kind):
 def test_most_planted_mistakes_are_seen_draw_by_draw(plants, share):
     seen = [plant for plant in plants if is_seen(plant)]
     assert len(seen) >= share * len(plants)
+
+
+@pytest.mark.parametrize(
+    ("louder", "left", "holds"), [(1.0, True, True), (1.5, True, False), (1.0, False, False)]
+)
+def test_a_pick_that_noise_pays_for_may_stand_beside_one_that_has_a_stage(louder, left, holds):
+    """Planted: it is louder than what the noise leaves, or the noise leaves nothing."""
+    whole = 2 * 0.026
+    part = 0.0015 * whole
+    paid = picks_below(math.sqrt(part), 1)
+    claimed = Claimed(squares=whole, ranges=(0.02,))
+    spent = Spent(squares=whole - part if left else whole, ranges=(0.02, louder * paid))
+    assert all(one.share <= 1 for one in claimed.parts(spent, 1.0)) == holds

@@ -109,6 +109,11 @@ class Claimed:
         if by_noise:  # of which no stage is claimed, beside draws that each have one
             parts.append(self._covered_by_noise(spent, noise - spent.squares))
             drawn = spent.pures
+        elif all_pure and noise > spent.squares and len(spent.ranges) > len(self.ranges) > 0:
+            own, others = _claimed_alone(self.ranges, spent.ranges)
+            rest = replace(spent, ranges=others)
+            parts.append(self._covered_by_noise(rest, noise - spent.squares))
+            drawn = (*own, *spent.pures)
         if claimed:
             parts += _picks_one_by_one(sorted(claimed)[::-1], sorted(drawn)[::-1])
         return parts
@@ -133,6 +138,21 @@ def _below_noise(name: str, squares: float, lost: float, spent: Spent) -> PartOf
 
     each = (part(times * math.sqrt(squares)) for times in _COVERED)
     return max(each, key=lambda one: one.share)
+
+
+def _claimed_alone(
+    limits: tuple[float, ...], losses: tuple[float, ...]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The draws that stages of their own are claimed for, each the loudest that fits; the others.
+
+    What is left over has to be covered by noise: which draws these are is in the claim's favour.
+    """
+    left, own = sorted(losses), []
+    for limit in sorted(limits):
+        fitting = [loss for loss in left if loss <= limit * _ROUNDED]
+        own.append(fitting[-1] if fitting else left[0])
+        left.remove(own[-1])
+    return tuple(own), tuple(left)
 
 
 def _picks_one_by_one(limits: list[float], losses: list[float]) -> Iterator[PartOfClaim]:
