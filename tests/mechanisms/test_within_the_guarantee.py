@@ -24,13 +24,21 @@ from shortlist.mechanisms import (
     LimitedDomain,
     Peeling,
     PolicyGaussian,
+    SetOrPeel,
     ThresholdTopK,
     UserPeeling,
     WeightedGaussian,
 )
 from shortlist.mechanisms.peeling import EDGE
-from shortlist.privacy.accountant import Composition, ItemsByThreshold, Threshold
+from shortlist.privacy.accountant import (
+    BoundedRange,
+    Composition,
+    EitherStage,
+    ItemsByThreshold,
+    Threshold,
+)
 from shortlist.privacy.accountant.gaussian_threshold import GaussianThreshold, noisy_weights
+from shortlist.privacy.composed import composition_of
 
 KINDS = [
     AdaptiveGaussian,
@@ -134,6 +142,23 @@ def test_thresholds_are_as_low_as_they_can_be(epsilon, delta, most):
     given = {"epsilon": epsilon, "delta": delta, "max_items_per_user": 100}
     assert 0.99 * most < WeightedGaussian(**given).threshold <= most
     assert PolicyGaussian(**given).threshold <= most
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        JointOrPeel(k=20, epsilon=1.0, delta=1e-6),
+        SetOrPeel(k=20, epsilon=1.0, delta=1e-6),
+        AdaptiveTopK(k=20, epsilon=1.0, delta=1e-6, max_items_per_user=100),
+    ],
+    ids=lambda mechanism: type(mechanism).__name__,
+)
+def test_a_choice_is_a_stage_before_what_it_decides(mechanism):
+    """After it, the worst case would be too small: what follows may depend on what it told."""
+    choice, ways = composition_of(mechanism.cost).stages
+    assert isinstance(choice, BoundedRange)
+    assert choice.times == 1
+    assert isinstance(ways, EitherStage)
 
 
 def test_the_first_threshold_of_discover_then_rank():
