@@ -446,7 +446,8 @@ class HashTable:
             self._grow()
 
     def _grow(self) -> None:
-        self._held = np.concatenate([self._held, np.empty_like(self._held)])
+        held, self._held = self._held, np.empty(2 * len(self._held), np.uint64)
+        self._held[: self._n] = held[: self._n]  # memory behind it costs nothing until it is used
         self._slots = np.zeros(2 * len(self._held), np.uint32)
         kernels.fill(self._held, self._odd, self._n, self._slots)
 

@@ -174,17 +174,20 @@ def _summed(*, norm=1.0, found_count=False, floor_on_top=False):
     """The compiled loop of a round in Python, with mistakes."""
 
     def steer(*given):
-        starts, sizes, items, first, last, left, kept, boosts, floors, caps, sums = given
+        starts, sizes, items, first, last, left, kept, dropped, boosts, *tables = given
+        floors, caps, sums = tables
         for user in range(first, last):
             mine = items[starts[user] : starts[user] + left[user]].copy()
             still = mine[boosts[mine] >= 0]
             left[user] = len(still)
+            dropped[user] += np.count_nonzero(boosts[mine] == kernels.DROPPED)
             kept[starts[user] : starts[user] + len(still)] = still
             if not len(still):
                 continue
             worth = boosts[still].astype(np.float64) / BOOSTS
             floor, cap = floors[sizes[user]], caps[sizes[user]]
-            rest = norm * _ONE - (0 if floor_on_top else len(still) * floor)
+            spent = 0 if floor_on_top else (len(still) + dropped[user]) * floor
+            rest = norm * _ONE - spent
             squares = np.full(len(still), float(floor))
             if worth.any():
                 squares += worth**2 * rest / (worth @ worth)
