@@ -20,7 +20,7 @@ from shortlist.databases.sqlite_file import Execute
 from shortlist.draws import Ints
 from shortlist.errors import InputError
 from shortlist.series._forgetting import ErasedUsers
-from shortlist.series.weekly_run import State, are_among, places_among, slots_of_items
+from shortlist.series.weekly_run import State, are_among, merged, places_among, slots_of_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -281,7 +281,7 @@ def _held(chunks: Mapping[int, Mapping[str, bytes]]) -> Held:
         sums=sums,
         named_in=_ints(chunks[last]["named_in"]),
         used=_ints(chunks[last]["used"]),
-        slots=np.sort(np.concatenate([_ints(chunk["slots"]) for chunk in chunks.values()])),
+        slots=merged(*(_ints(chunk["slots"]) for chunk in chunks.values())),
         used_by_others=int(_ints(chunks[last]["used_by_others"])[0]),
         emptied=_ints(chunks[last].get("emptied", b"")),
     )

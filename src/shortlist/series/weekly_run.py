@@ -131,7 +131,7 @@ class RunOfSeries(ABC):
     @cached_property
     def pairs(self) -> Ints:
         """Pairs user * 2^32 + item, rising, shape (n,)."""
-        return np.sort(self.users * ITEMS + self.items)
+        return merged(self.users * ITEMS + self.items)
 
     @abstractmethod
     def made(self) -> State:
@@ -199,7 +199,7 @@ class Week(RunOfSeries):
         for place in np.flatnonzero(held > left).tolist():
             start, end = starts[place], starts[place] + held[place]
             fits[start:end] = self.some_of(int(held[place]), int(left[place]))
-        return np.sort(np.concatenate([slots, new[fits]])) if len(new) else slots
+        return merged(slots, new[fits]) if len(new) else slots
 
     def with_past(self, state: State) -> State:
         """The state with a past of noise alone for each item counted for the first time.
@@ -272,6 +272,11 @@ def _in_noise(terms: SeriesPromise, sums: Ints, draws: Draws) -> Ints:
     grid, noise = terms.rounding, Normal(terms.sigma)
     multiples = draws.rounded_down(sums, noise, grid, unit=UNIT_OF_WEIGHTS)
     return np.where(multiples < grid.lowest, -FARTHEST, multiples * grid.step)
+
+
+def merged(*parts: Ints) -> Ints:
+    """All numbers, rising: at once where each part rises."""
+    return np.sort(np.concatenate(parts), kind="stable")  # which looks for parts that rise
 
 
 def are_among(rising: Ints, among: Ints) -> NDArray[np.bool_]:
