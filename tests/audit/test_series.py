@@ -3,6 +3,7 @@
 import dataclasses
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import shortlist as sl
@@ -15,7 +16,7 @@ from shortlist.audit.universes import PeriodGaussian, WeeklyGaussian, universe_o
 from shortlist.bits import SeededBits
 from shortlist.series.period_run import recovered_of_period
 from shortlist.series.terms import SeriesPromise
-from shortlist.series.weekly_run import recovered
+from shortlist.series.weekly_run import Estimates, estimates, recovered
 
 
 def with_mistake(series, wrong):
@@ -38,6 +39,17 @@ def old_sums(terms, older, *more):
 
 def new_accounts(terms, older, *more):
     return periods.NewAccounts.after_loss(older, recovered_of_period(terms, older, *more))
+
+
+def fitting_all(series):
+    """The same series, of which estimates are fitted to all counted items."""
+
+    def told(terms, state):
+        found = estimates(terms, replace(state, named_in=np.maximum(state.named_in, 1)))
+        named = np.isin(found.items, state.counted[state.named_in > 0])
+        return Estimates(*(part[named] for part in found))
+
+    return replace(series, of_kind=series.of_kind._replace(told=told))
 
 
 def is_broken(series):
@@ -76,6 +88,25 @@ def test_old_sums_in_a_restored_state_are_found_by_the_whole_audit():
     assert any(finding.verdict is Verdict.BROKEN for finding in wrong)
     right = audit_exactly(restored, families=[[late]])
     assert {finding.verdict for finding in right} == {Verdict.HOLDS}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("wrong", "copies", "history"),
+    [
+        (weeks.SlotsByNoise, 3, 0b11_00),  # others would choose by what one user alone brought in
+        (weeks.ReadsCounted, 8, 0b01_01),
+        ("fits all", 8, 0b01_01),
+    ],
+)
+def test_a_mistake_on_two_items_is_found_by_the_whole_audit(wrong, copies, history):
+    of_two = [s for s in settings_of_series(WeeklyGaussian) if s.n_items == 2]
+    (series,) = (s for s in of_two if s.copies == (copies,))
+    many = [[tuple(copies * (place == history) for place in range(1, 16))]]
+    mistaken = fitting_all(series) if wrong == "fits all" else with_mistake(series, wrong)
+    found = audit_exactly(mistaken, families=many)
+    assert any(finding.verdict is Verdict.BROKEN for finding in found)
+    assert {finding.verdict for finding in audit_exactly(series, families=many)} == {Verdict.HOLDS}
 
 
 @pytest.mark.parametrize(

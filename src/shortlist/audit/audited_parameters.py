@@ -442,6 +442,8 @@ _SERIES: dict[SeriesClass, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = 
         [
             {"delta": 0.002, "grid": (3, 7, 21), "copies": (1, 4, 30)},
             {"periods": 3, "delta": 0.02, "grid": (2, 5, 21)},
+            {"n_items": 2, "copies": (3,), "max_items_per_user": 1},
+            {"n_items": 2, "grid": (0, 3, 21)},
             {
                 "periods": 3,
                 "delta": 0.02,

@@ -173,13 +173,16 @@ class OfHistories(Universe):
     def _of_many(self) -> Iterable[int]:
         """The histories that many users may have: of one item, any.
 
-        Of two, all in the last run, or all in each: where few items of a user count, she chooses.
+        Of two, all in the last run, the first one in each, or all in each: where few items of a
+        user count, she chooses.
         """
-        n_items, n = self.mechanism.n_items, self._n_histories(self.mechanism.n_items)
+        n_items, runs = self.mechanism.n_items, self.mechanism.terms.runs
+        n = self._n_histories(n_items)
         if n_items == 1:
             return range(n)
-        late = n - 2 ** (n_items * (self.mechanism.terms.runs - 1))
-        return (late,) if self._quick else (late, n - 1)
+        late = n - 2 ** (n_items * (runs - 1))
+        first = sum(1 << run * n_items for run in range(runs)) - 1
+        return (late,) if self._quick else (late, first, n - 1)
 
     def _n_histories(self, n_items: int) -> int:
         return int(2 ** (n_items * self.mechanism.terms.runs)) - 1
