@@ -50,7 +50,7 @@ PARTS = {
     "amounts": Part(lambda asked: amounts.measure(asked.runs or 3)),
     "caps": Part(lambda asked: caps.measure(asked.runs or 2)),
     "discoveries": Part(lambda asked: discoveries.compare(asked.runs or 200)),
-    "series": Part(lambda asked: series.measure(asked.runs or 1)),
+    "series": Part(lambda asked: series.measure(asked.runs or 3)),
     "intervals": Part(lambda asked: intervals.measure(asked.runs or 10_000)),
     "ask": Part(lambda asked: ask.measure(asked.runs or 3, asked.peers)),
     "tuning": Part(lambda asked: tuning.compare(asked.runs or 10), apart=True),
