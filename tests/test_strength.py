@@ -129,7 +129,7 @@ def test_the_terminal_names_what_people_ask_for_and_the_rest_is_explained():
     assert "units_needed" not in shown
     explained = " ".join(top.explain().split())
     assert "All parameters: GreedyOrAdaptive: k=3, max_items_per_user=100, " in explained
-    assert "choice_epsilon=0.015" in explained
+    assert "choice_epsilon=0.02" in explained
     domain = source.domain(epsilon=1.0, delta=1e-6, count_share=0.3)
     shown = " ".join(str(domain).split())
     assert "of each user up to 1,000 items count; how many was chosen privately" in shown

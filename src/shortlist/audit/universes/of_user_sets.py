@@ -57,7 +57,8 @@ class OfContributions(Universe):
 
     def __init__(self, mechanism: Mechanism, *, quick: bool = False) -> None:
         super().__init__(mechanism, quick=quick)
-        if self._hints.shuffles_users:
+        is_list = self._hints.most_items is not None
+        if self._hints.shuffles_users and not (self._is_branched and is_list):
             self._sizes = self.quick_sizes if quick else self.shuffled_sizes
         elif self._hints.score_sd is not None:
             self._sizes = self.quick_scored_sizes if quick else self.scored_sizes
