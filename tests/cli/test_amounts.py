@@ -13,9 +13,10 @@ SPENT = "--amount", "minutes", "--cap", "60"
 @pytest.fixture
 def plays(tmp_path):
     held = [("often", "1"), ("long", "45.5"), ("long", "oops"), ("long", "")]
-    rows = [(u, *each) for u in range(300) for each in held]
+    rows = [(u, *each, "NO") for u in range(300) for each in held]
     path = tmp_path / "plays.csv"
-    pl.DataFrame(rows, schema=["user", "title", "minutes"], orient="row").write_csv(path)
+    names = ["user", "title", "minutes", "country"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(path)
     return path
 
 
@@ -54,4 +55,6 @@ def test_a_cap_is_chosen_from_several(in_json, complaint, plays):
     said = complaint(*top_k(plays, *several[:-1], "2,60,much"))
     assert '"much" is not a number' in said
     assert "--cap 2,90000" in complaint(*top_k(plays, *several[:-1], "2,90000"))
-    assert "--cap 2,60" in complaint(*top_k(plays, *several[:-1], "2,60", "--by", "title"))
+    in_groups = in_json(*top_k(plays, *several, "--by", "country", "--epsilon", "80"))
+    assert in_groups["cap"] == 60
+    assert {row["country"] for row in in_groups["items"]} == {"NO"}

@@ -12,7 +12,7 @@ from helpers.refusals import refused
 from shortlist.bits import SeededBits
 from shortlist.databases.duckdb import bytes_of
 from shortlist.engines.tables import _dialect
-from shortlist.mechanisms import ChosenBound
+from shortlist.mechanisms import AdaptiveTopK, ChosenBound
 from shortlist.runtime.free_memory import available_memory
 from shortlist.runtime.phases import listening
 
@@ -87,7 +87,7 @@ def test_users_and_items_are_the_same_values(dtype, monkeypatch):
 def test_what_is_added_up_in_memory_is_answered_as_a_frame_is():
     rows = rows_of(TYPES["bigint"], 700)
     frame = pl.DataFrame(rows.to_arrow_table())
-    for question, mechanism in ((sl.Domain(), ChosenBound), (sl.TopK(2), None)):
+    for question, mechanism in ((sl.Domain(), ChosenBound), (sl.TopK(2), AdaptiveTopK)):
         here, of_frame = (
             sl.pairs(data, **NAMES).plan(question, mechanism=mechanism, **ASKED).run(SeededBits(5))
             for data in (rows, frame)

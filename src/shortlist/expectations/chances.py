@@ -9,7 +9,7 @@ import numpy as np
 from shortlist.charts import NamedCurve, curves, require_altair
 from shortlist.draws import ExactDraws
 from shortlist.draws.random_bits import SeededBits
-from shortlist.errors import InputError
+from shortlist.errors import InputError, Words
 from shortlist.evidence import (
     PairsOfItems,
     PrivateCounts,
@@ -95,15 +95,21 @@ def _no_chance(question: Question, mechanism: Mechanism, *, counts_users: bool) 
         why = "everybody knows the items, and any of them may be named"
     kind = mechanism.wants.kind
     if issubclass(kind, PairsOfItems):
-        instead = "explain() says how many users it takes"
+        instead = Words("explain() says how many users it takes")
     elif counts_users and isinstance(question, Domain | TopK) and issubclass(kind, _INVENTED):
-        instead = (
+        instead = Words(
             "use expect(), which plays it on an invented table, or metrics.compare on a table that "
             "may be looked at"
         )
     else:
-        instead = "explain() of the plan says how items are selected"
-    return InputError("{kind} has no such chances: {why}", instead, kind=type(mechanism), why=why)
+        instead = Words("explain() of the plan says how items are selected")
+    return InputError(
+        "{kind} has no such chances: {why}",
+        "{instead}",
+        kind=type(mechanism),
+        why=why,
+        instead=instead,
+    )
 
 
 def _numbers_held(finding: Detection) -> list[int]:
