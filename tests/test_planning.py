@@ -326,3 +326,11 @@ def test_counts_that_are_free_are_not_bought():
         lambda: build(bounded, public=True, delta=0, count_share=0.3),
         "count_share=0.3: OneShotLaplace gives noisy counts at no cost",
     )
+
+
+@pytest.mark.parametrize("more", [{"others": True}, {"noisy_counts": True}])
+def test_a_refusal_of_a_stage_shows_what_was_asked_of_the_whole(more):
+    source = sl.pairs({"user": [1], "title": ["Emma"]}, user="user", item="title")
+    with pytest.raises(sl.InputError, match=r"^epsilon=1e-06, delta=1e-12: ") as refused:
+        source.top_k(5, epsilon=1e-6, delta=1e-12, **more)
+    assert (refused.value.argument, refused.value.value) == ("delta", "1e-12")

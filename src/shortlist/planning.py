@@ -184,17 +184,17 @@ def mechanism_for(
         asked = default_mechanism(question, engine, bounds, accounting)
     kind, options = kind_and_options(asked, answering_mechanisms(question, engine))
     _require_fit(kind, question, engine)
-    asked_for = {"n_items": engine.n_items, **question.parameters()}
-    given = {**asked_for, "epsilon": epsilon, "delta": delta, **filled(kind, bounds)}
+    public = {"n_items": engine.n_items, **question.parameters()}
+    given = {**public, "epsilon": epsilon, "delta": delta, **filled(kind, bounds)}
     _require_options(kind, options, given)
     if "accounting" in kind.fields() and accounting in kind.accountings:
         options = {"accounting": accounting, **options}
-    chosen = _at_a_cap(
-        question,
-        AskedFor(kind, given, options, epsilon, delta, _most_pairs(engine, bounds)),
-        _groups_per_user(kind, question, engine, bounds),
-        engine,
-    )
+    asked_for = AskedFor(kind, given, options, epsilon, delta, _most_pairs(engine, bounds))
+    try:
+        groups = _groups_per_user(kind, question, engine, bounds)
+        chosen = _at_a_cap(question, asked_for, groups, engine)
+    except InputError as error:  # perhaps of a stage, which has a share of both
+        raise error.as_written(epsilon=epsilon, delta=delta) from None
     if engine.items_are_public and chosen.names_private_items:
         raise InputError(
             "{max_items_per_user} is for the discovery of private items, and these are public",

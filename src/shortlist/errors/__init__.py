@@ -111,6 +111,11 @@ class Structured(Exception):  # noqa: N818 - of an error and of a warning
         remedy = None if self._remedy is None else self._remedy.renamed(name, other)
         return type(self)(self._rule.renamed(name, other), remedy)
 
+    def as_written(self, **given: object) -> Self:
+        """The error of a part that had some of an argument, with all that the caller gave."""
+        remedy = None if self._remedy is None else self._remedy.as_written(given)
+        return type(self)(self._rule.as_written(given), remedy)
+
     def __str__(self) -> str:
         return self.rendered()
 

@@ -186,6 +186,22 @@ class Words:
         }
         return words
 
+    def as_written(self, given: Mapping[str, object]) -> Words:
+        """The words with these arguments as the caller wrote them, where they are shown.
+
+        >>> part = Words("{epsilon=} is too small", given={"epsilon": 0.05})
+        >>> str(part.as_written({"epsilon": 0.1, "delta": 1e-6}))
+        'epsilon=0.1 is too small'
+        """
+        words = Words(self.template)
+        shown = {n: given[n] for n, value in self.given.items() if n in given and value is not None}
+        words.given = self.given | {n: _as_given(value) for n, value in shown.items()}
+        words.values = {
+            n: value.as_written(given) if isinstance(value, Words) else value
+            for n, value in self.values.items()
+        }
+        return words
+
     def unmentioned(self) -> list[str]:
         """The arguments that were given and stand nowhere in the template."""
         return [n for n in self.given if not {f"{n}=", f"{n}!"} & set(_MARK.findall(self.template))]
