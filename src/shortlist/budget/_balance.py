@@ -148,7 +148,7 @@ class Balance:
             f"{ends} (UTC) there is left what is worth epsilon = {worth:.3g}."
         )
 
-    def _remedy(self, cost: Amount) -> str:
+    def _remedy(self, cost: Amount) -> str | Words:
         if not (self.left.first and self.worth):
             return "It is used up"
         if self.terms.total.delta and not self.left.delta:
@@ -156,8 +156,12 @@ class Balance:
         if cost.first <= self.left.first:
             return "Its epsilon would fit: ask with a smaller delta"
         both = " and delta" if cost.delta > self.left.delta else ""
-        worth = f"epsilon = {cut(self.worth):g}"
-        return f"Ask with a smaller epsilon{both}; all that is left is worth {worth}"
+        return Words(
+            "Ask with a smaller epsilon{both}, or for a share of the total, as in {share=1/2}; all "
+            "that is left is worth {worth}, spent on one question alone",
+            both=both,
+            worth=f"epsilon = {cut(self.worth):g}",
+        )
 
     @property
     def worth(self) -> float:
