@@ -12,7 +12,7 @@ from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
 from shortlist.kernels.normal_quantiles import CELLS, FIRST_OCTAVE, OCTAVES, UNCLEAR, round_normals
-from shortlist.kernels.rounds import DROPPED, FOUND, hear, look_up_boosts, spread_boosts, steer
+from shortlist.kernels.rounds import hear, look_up_boosts, steer
 from shortlist.kernels.subset_numbers import (
     SCALE,
     add_numbers,
@@ -41,9 +41,7 @@ from shortlist.kernels.user_items import (
 
 __all__ = [
     "CELLS",
-    "DROPPED",
     "FIRST_OCTAVE",
-    "FOUND",
     "NOWHERE",
     "OCTAVES",
     "SCALE",
@@ -87,7 +85,6 @@ __all__ = [
     "sort_chunks",
     "sort_falling",
     "spend",
-    "spread_boosts",
     "steer",
     "subset_jumps",
     "tally",

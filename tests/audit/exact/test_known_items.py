@@ -38,6 +38,7 @@ def test_the_audit_of_a_mechanism_looks_at_known_items():
         "AdaptiveHittingSet",
         "AdaptiveTopK",
         "ChosenBound",
+        "GreedyOrAdaptive",
         "GreedyOrRounds",
         "PerGroup",
         "PolicyGreedy",

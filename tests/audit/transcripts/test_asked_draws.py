@@ -165,6 +165,7 @@ def test_picks_certainly_lose_most_of_what_they_are_calibrated_to(k, epsilon, de
 
 def test_what_is_lost_adds_up():
     assert certain_delta(Spent(lost=0.01), 1.0) == 0.01
+    assert certain_delta(Spent(lost=3.0), 1.0) == 1.0
     with_noise = certain_delta(Spent(squares=0.1, lost=1e-6), 0.5)
     assert with_noise == pytest.approx(certain_delta(Spent(squares=0.1), 0.5) + 1e-6, rel=1e-4)
 

@@ -174,20 +174,17 @@ def _summed(*, norm=1.0, found_count=False, floor_on_top=False):
     """The compiled loop of a round in Python, with mistakes."""
 
     def steer(*given):
-        starts, sizes, items, first, last, left, kept, dropped, boosts, *tables = given
-        floors, caps, sums = tables
+        starts, sizes, items, first, last, left, kept, boosts, floors, caps, sums = given
         for user in range(first, last):
             mine = items[starts[user] : starts[user] + left[user]].copy()
             still = mine[boosts[mine] >= 0]
             left[user] = len(still)
-            dropped[user] += np.count_nonzero(boosts[mine] == kernels.DROPPED)
             kept[starts[user] : starts[user] + len(still)] = still
             if not len(still):
                 continue
             worth = boosts[still].astype(np.float64) / BOOSTS
             floor, cap = floors[sizes[user]], caps[sizes[user]]
-            spent = 0 if floor_on_top else (len(still) + dropped[user]) * floor
-            rest = norm * _ONE - spent
+            rest = norm * _ONE - (0 if floor_on_top else len(still) * floor)
             squares = np.full(len(still), float(floor))
             if worth.any():
                 squares += worth**2 * rest / (worth @ worth)

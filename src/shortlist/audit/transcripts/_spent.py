@@ -113,6 +113,8 @@ _LEAST = 1e-30  # of a chance that is looked at
 
 def certain_delta(spent: Spent, epsilon: float) -> float:
     """A delta that these stages certainly have at epsilon, whatever else is known of them."""
+    if spent.lost >= 1:
+        return 1.0
     ranges = Counter(round(e, 12) for e in spent.ranges if e > 0)
     pures = Counter(round(e, 12) for e in spent.pures if e > 0)
     if math.prod(n + 1 for n in (*ranges.values(), *pures.values())) > _MOST:
