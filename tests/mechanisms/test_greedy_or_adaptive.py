@@ -1,8 +1,6 @@
 """The choice between one unit and adaptive top-k: which way, at which price, and mistakes."""
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -10,11 +8,19 @@ import pytest
 
 import shortlist as sl
 from helpers.audited import broken
+from helpers.choices_of_units import (
+    ONE,
+    USERS,
+    ItemsVote,
+    TwoVotes,
+    largest_range,
+    law_of,
+    ways,
+)
 from helpers.hitting import contributions
 from helpers.losses import hockey_stick, worst_of_choice
 from helpers.oracles import ORACLES
 from helpers.oracles_of_top_k import chance_of_one_item
-from shortlist.audit.exact.enumerator import law
 from shortlist.audit.exact.neighbouring_pairs import audit_exactly
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -22,19 +28,10 @@ from shortlist.mechanisms import AdaptiveTopK, GreedyOrAdaptive, Selection
 from shortlist.mechanisms.greedy_or_adaptive import GreedyOrAdaptiveDesign
 from shortlist.privacy import Approximate
 
-ONE = 2**20
-USERS = [{0}, {1}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}, set()]
-
 
 def made(kind=GreedyOrAdaptive, **given):
     usual = {"k": 2, "epsilon": 1.0, "delta": 1e-6, "max_items_per_user": 100}
     return kind(**usual | given)
-
-
-def ways(mechanism, sizes, runs=40):
-    """How often each way, of so many users who hold so many items."""
-    held = SimpleNamespace(users_of_size=lambda: np.bincount(np.repeat(*zip(*sizes, strict=True))))
-    return Counter(mechanism._way(held, ExactDraws(SeededBits(i))) for i in range(runs))
 
 
 @pytest.mark.parametrize(
@@ -126,12 +123,6 @@ SMALL = {"epsilon": 3.0, "delta": 0.01, "max_items_per_user": 2}
 LOUD = GreedyOrAdaptiveDesign(for_units=0.8, most=2.0, borne=0.2)
 
 
-def law_of(mechanism, users):
-    held = contributions(users, 5)
-    found = law(lambda draws: mechanism._way(held, draws))
-    return np.array([found.get(way, 0.0) for way in range(2)], float)
-
-
 @pytest.mark.parametrize("n", range(len(USERS) + 1))
 @pytest.mark.parametrize("bound", [1, 2])
 def test_the_odds_are_those_of_the_definition(n, bound):
@@ -189,18 +180,12 @@ class Loud(GreedyOrAdaptive):
     )
 
 
-class Twice(Loud):
-    """One user has two votes."""
-
-    def _lost(self, users_of_size):
-        return 2 * super()._lost(users_of_size)
+class Twice(TwoVotes, Loud):
+    """Its users have two votes each."""
 
 
-class Items(Loud):
-    """Items vote, of which one user may hold any number."""
-
-    def _lost(self, users_of_size):
-        return super()._lost(users_of_size * np.arange(len(users_of_size)))
+class Items(ItemsVote, Loud):
+    """Its items vote."""
 
 
 @pytest.mark.parametrize("kind", [Twice, Items])
@@ -209,14 +194,8 @@ def test_the_range_of_the_choice_is_kept_by_the_right_one_alone(kind):
         made(one, epsilon=1.0, delta=0.01, max_items_per_user=9) for one in (Loud, kind)
     )
 
-    def spent(mechanism):
-        pairs = [(users, [*users, user]) for users in ([], [{0}], [{0, 1}]) for user in USERS]
-        laws = [[law_of(mechanism, one) for one in pair] for pair in pairs]
-        worst = max(np.ptp(np.log(a / b)) for a, b in laws)  # of the odds
-        return worst / mechanism.choice_epsilon
-
-    assert spent(right) <= 1.0 + 1e-9
-    assert spent(wrong) > 1.5
+    assert largest_range(right) <= 1.0 + 1e-9
+    assert largest_range(wrong) > 1.5
 
 
 @dataclass(frozen=True, kw_only=True)
