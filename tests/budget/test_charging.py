@@ -87,6 +87,13 @@ def test_what_would_overspend_is_refused_before_a_row_is_read(name, path, monkey
     assert budget.verify() == []
 
 
+def test_what_a_refusal_proposes_can_be_asked(path):
+    budget = created(path, epsilon=3.0, delta=1e-6)
+    with pytest.raises(sl.InputError, match=r'a share of the total, such as share="1/2"; all'):
+        pairs(budget).plan(sl.TopK(1), epsilon=30.0, delta=1e-7).run()
+    assert pairs(budget).plan(sl.TopK(1), share="1/2").run().items
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_an_answer_is_given_again_byte_for_byte(name, path, monkeypatch):
     budget, ask = created(path, epsilon=3.0, delta=1e-6), QUESTIONS[name]

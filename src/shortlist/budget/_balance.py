@@ -11,7 +11,7 @@ from shortlist.budget._allowances import Allowance, Spell
 from shortlist.budget._budget_terms import BudgetTerms
 from shortlist.budget._entries import Entry
 from shortlist.budget._units import Amount, BasicUnit, Unit, ZcdpUnit, sum_of
-from shortlist.errors import InputError, Words, in_quotes
+from shortlist.errors import InputError, Words, in_quotes, named
 from shortlist.privacy import ZCDP
 from shortlist.privacy.calibration import zcdp_rho
 from shortlist.privacy.guarantee import Guarantee
@@ -157,9 +157,10 @@ class Balance:
             return "Its epsilon would fit: ask with a smaller delta"
         both = " and delta" if cost.delta > self.left.delta else ""
         return Words(
-            "Ask with a smaller epsilon{both}, or for a share of the total, as in {share=1/2}; all "
+            "Ask with a smaller epsilon{both}, or for a share of the total, such as {share}; all "
             "that is left is worth {worth}, spent on one question alone",
             both=both,
+            share=named("share", "1/2"),  # as a text: a float would be refused
             worth=f"epsilon = {cut(self.worth):g}",
         )
 
