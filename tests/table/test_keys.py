@@ -218,8 +218,43 @@ def test_floats_as_categories_are_refused_by_their_type_alone(numbers, role):
     assert f'{role}="{role}" is of categories that are not all strings or all integers' in said
 
 
-def test_a_text_that_has_two_numbers_is_one_key():
-    """As in a dictionary of Arrow that holds it twice: a user must not become two."""
+def test_codes_of_categories_do_not_hang_on_what_polars_has_seen_before():
+    texts = pl.Series("page", ["new b", "new a", "new b", "new z"])
+    seen = pl.Series([f"seen {number}" for number in range(3000)] + ["new z", "new a"])
+    assert seen.cast(pl.Categorical).len() == 3002
+    keys = code([texts.cast(pl.Categorical)])
+    assert (keys.codes.tolist(), keys.size) == ([0, 1, 0, 2], 3)
+    assert keys.take(np.arange(3))["page"].to_list() == ["new b", "new a", "new z"]
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 1000])
+def test_categories_that_come_piece_by_piece(piece, monkeypatch):
+    monkeypatch.setattr(coding, "_PIECE", piece)
+    texts = pl.Series("page", [str(number**2 % 97) for number in range(300)])
+    keys = code([texts.cast(pl.Categorical)])
+    assert keys.codes.tolist() == code([texts]).codes.tolist()
+    assert keys.take(keys.codes)["page"].equals(texts)
+
+
+OTHER_PART = [pl.String(), pl.Categorical(), pl.Enum(["a", "c", "b"]), pl.Enum(["b", "c", "a"])]
+
+
+@pytest.mark.parametrize("other", OTHER_PART, ids=["text", "categorical", "enum", "another enum"])
+@pytest.mark.parametrize("first", OTHER_PART[1:3], ids=["categorical", "enum"])
+def test_files_of_categories_are_read_as_those_of_texts(tmp_path, first, other):
+    texts = pl.Series("user", ["b", "a", None, "b"]), pl.Series("user", ["c", "a", "b"])
+    for number, (column, kind) in enumerate(zip(texts, (first, other), strict=True)):
+        part = pl.DataFrame([column.cast(kind), column.alias("page").cast(kind)])
+        part.write_parquet(tmp_path / f"{number}.parquet", row_group_size=2)
+    users, pages = open_table(tmp_path, user="user", items=["page"]).pairs()
+    assert users.codes.tolist() == pages.codes.tolist() == [0, 1, 0, 2, 1, 0]
+    assert (users.size, pages.size) == (3, 3)
+    assert pages.take(np.arange(3))["page"].to_list() == ["b", "a", "c"]
+
+
+def test_a_text_that_has_two_numbers_is_one_key(monkeypatch):
+    """As in a dictionary of Arrow that holds it twice, of old: a user must not become two."""
+    monkeypatch.setattr(coding, "is_numbered_once", lambda dtype: dtype == pl.Enum)
 
     class TwoNumbers(NamedTuple):
         numbers: pl.Series

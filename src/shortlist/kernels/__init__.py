@@ -9,7 +9,7 @@ from shortlist.kernels.accounts import mark, spend
 from shortlist.kernels.combining import combine, count_pairs
 from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.filling import count_units, descend
-from shortlist.kernels.hashing import fill, look_up, name_users, place_of, sort_chunks
+from shortlist.kernels.hashing import fill, look_up, name_users, number_anew, place_of, sort_chunks
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
 from shortlist.kernels.normal_quantiles import CELLS, FIRST_OCTAVE, OCTAVES, UNCLEAR, round_normals
 from shortlist.kernels.rounds import hear, look_up_boosts, steer
@@ -73,6 +73,7 @@ __all__ = [
     "mark",
     "name_users",
     "new_subsets",
+    "number_anew",
     "partition",
     "pick_subsets",
     "place_of",

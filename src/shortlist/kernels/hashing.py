@@ -79,6 +79,32 @@ def look_up(keys, odd, slots, held, n, first, codes):
     return len(keys), n
 
 
+@kernel("int64(Array(uint32, 1, 'C', readonly=True), uint32[::1], int64, uint32[::1], uint32[::1])")
+def number_anew(numbers, known, n, codes, first_rows):
+    """Write the code of each number, as `look_up` does for keys, by an array over all numbers.
+
+    Args:
+        numbers: Each below the length of `known`.
+        known: Of each number 0 or one more than its code.
+        n: How many codes there are.
+        codes: To be written, one entry a number.
+        first_rows: To be written: of each new code the row where it comes first.
+
+    Returns:
+        How many codes there are now.
+    """
+    before = n
+    for row in range(len(numbers)):
+        code = known[numbers[row]]
+        if not code:
+            first_rows[n - before] = row
+            n += 1
+            code = np.uint32(n)
+            known[numbers[row]] = code
+        codes[row] = code - np.uint32(1)
+    return n
+
+
 @kernel(
     "void(uint64[::1], uint32[::1], uint64[::1], int64, int64, "
     "int64, int64, int64[:, ::1], uint64[::1], uint32[::1])"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.errors import InputError
-from shortlist.table.key_types import fits_numpy, is_of_categories
+from shortlist.table.key_types import fits_numpy, is_numbered_once, is_of_categories
 from shortlist.table.keys import CodedPairs, Coding, Distinct, Keys, Offsets, RawKeys, values_of
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ class ValueCoder:
 
 
 class CategoryCoder:
-    """Codes of texts that come as numbers, so that each text is compared once.
+    """Codes of texts that come as numbers: only the first text of each number is looked at.
 
     What no row holds gets no code.
     """
@@ -361,37 +361,38 @@ class CategoryCoder:
     def __init__(self, like: pl.Series, n_rows: int) -> None:
         import polars as pl
 
-        self._codes = Growing(np.uint32, n_rows)
+        self._codes, self._n = Growing(np.uint32, n_rows), 0
         self._of_number = np.empty(0, np.uint32)  # one more than the code; 0 where there is none
-        self._values = like.cast(pl.String)
+        self._texts = [like.cast(pl.String)]
+        self._are_distinct = is_numbered_once(like.dtype)
 
     def append(self, values: pl.Series) -> None:
         if values.is_empty():
             return
-        numbers = values.to_physical().to_numpy()
-        beyond = int(numbers.max()) + 1 - len(self._of_number)
-        if beyond > 0:
-            self._of_number = np.append(self._of_number, np.zeros(beyond, np.uint32))
-        codes = self._of_number[numbers]
-        if not codes.all():
-            self._take(values, numbers, np.flatnonzero(codes == 0))
-            codes = self._of_number[numbers]
-        np.subtract(codes, 1, out=self._codes.room(len(numbers)))
-
-    def keys(self) -> Keys:
-        # Of a dictionary of Arrow that holds a text twice, Polars may have two numbers.
-        texts, codes = code([self._values]), self._codes.filled
-        if texts.size < len(self._values):
-            codes = texts.codes[codes]
-        return Keys(codes, texts.size, texts.coding)
-
-    def _take(self, values: pl.Series, numbers: NDArray[np.integer], new: NDArray[np.intp]) -> None:
-        """Give the next codes to what first stands in these rows, in its order."""
         import polars as pl
 
-        first = np.sort(new[np.unique(numbers[new], return_index=True)[1]])
-        self._of_number[numbers[first]] = np.arange(1, len(first) + 1) + len(self._values)
-        self._values.append(values.gather(first).cast(pl.String))
+        numbers = np.ascontiguousarray(values.to_physical().to_numpy(), np.uint32)
+        self._make_room(int(numbers.max()) + 1)
+        codes, firsts = self._codes.room(len(numbers)), np.empty(len(numbers), np.uint32)
+        known = self._n
+        self._n = kernels.number_anew(numbers, self._of_number, known, codes, firsts)
+        if self._n > known:
+            self._texts.append(values.gather(firsts[: self._n - known]).cast(pl.String))
+
+    def keys(self) -> Keys:
+        import polars as pl
+
+        texts, codes = pl.concat(self._texts, rechunk=True), self._codes.filled
+        if self._are_distinct:
+            return Keys(codes, self._n, Distinct(texts))
+        once = code([texts])
+        return Keys(once.codes[codes], once.size, once.coding)
+
+    def _make_room(self, n: int) -> None:
+        held = self._of_number
+        if n > len(held):
+            self._of_number = np.zeros(max(n, 2 * len(held)), np.uint32)
+            self._of_number[: len(held)] = held
 
 
 def _keyed(values: pl.Series, seed: int) -> NDArray[np.uint64]:

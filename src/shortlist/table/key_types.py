@@ -125,6 +125,17 @@ def is_of_categories(dtype: pl.DataType) -> bool:
     return dtype in (pl.Categorical, pl.Enum)
 
 
+def is_numbered_once(dtype: pl.DataType) -> bool:
+    """Whether a text has one number wherever it stands in columns of these categories.
+
+    Before Polars had `Categories`, it had another in each piece of a file, and two in a column if
+    Arrow's dictionary held it twice.
+    """
+    import polars as pl
+
+    return dtype == pl.Enum or hasattr(pl, "Categories")
+
+
 def is_datable(column: pl.Series) -> bool:
     """Whether Python has every date or time of a column: it has those of the years 1 to 9999.
 

@@ -22,6 +22,7 @@ from shortlist.table.key_types import (
     as_keys,
     as_text,
     is_datable,
+    is_numbered_once,
     is_of_categories,
     is_same_kind,
 )
@@ -95,13 +96,14 @@ def rows_of(
         types: The columns, and as what each is read.
         where: Which rows are kept.
         amounts: The column of what users spent, if there is one.
-        with_categories: Whether a frame's columns of categories stay as they are.
+        with_categories: Whether columns of categories stay as they are, if all parts have the
+            same: then a text has the same number in all rows.
     """
     import polars as pl
 
-    as_read = [
-        _conformed(part, types, where, amounts, with_categories=with_categories) for part in parts
-    ]
+    alike = [name for name in types if len({part.schema[name] for part in parts}) == 1]
+    stay = frozenset(alike if with_categories else [])
+    as_read = [_conformed(part, types, where, amounts, stay) for part in parts]
     rows = pl.concat(as_read)
     if any(part.is_divided for part in parts):
         # As a stream, the time that Polars takes grows with the square of the number of files.
@@ -114,9 +116,9 @@ def _conformed(
     types: Mapping[str, pl.DataType],
     where: RowFilter | None,
     amounts: Amounts | None,
-    *,
-    with_categories: bool,
+    stay: frozenset[str],
 ) -> pl.LazyFrame:
+    """The columns of one part; those of categories stay so, if they are among these."""
     import polars as pl
 
     asked = [] if where is None else [name for name in where.columns if name not in types]
@@ -132,10 +134,13 @@ def _conformed(
         found = rows.collect_schema()
     if where is not None:
         rows = rows.filter(kept(where, found))
-    numbered = with_categories and not part.is_file  # alike in all rows
-    stay = {name for name in types if numbered and is_of_categories(found[name])}
+    numbered = {
+        name
+        for name in stay
+        if is_of_categories(found[name]) and (not part.is_file or is_numbered_once(found[name]))
+    }
     keys = [
-        pl.col(name) if name in stay else as_keys(name, found[name], dtype)
+        pl.col(name) if name in numbered else as_keys(name, found[name], dtype)
         for name, dtype in types.items()
     ]
     return rows.select(keys if amounts is None else [*keys, amounts.steps()])
