@@ -132,7 +132,7 @@ _OPTIONS: Options = {
             "delta": 0.0,
         },
     ],
-    ClippedCountEach: [{"epsilon": 2.0, "delta": 0.2}],  # rounded counts are many branches
+    ClippedCountEach: [{"epsilon": 1.0, "delta": 0.2}],  # rounded counts are many branches
     EachGroup: [
         {"selects": partial(LimitedDomain, k=1), "max_groups_per_user": 2},
         {"selects": partial(LimitedDomain, k=2, max_items_per_user=2), "max_groups_per_user": 1},
