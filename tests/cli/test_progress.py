@@ -11,7 +11,7 @@ import pytest
 from helpers.command import domain
 from helpers.terminal import Watched, read_until, terminal
 from shortlist.cli import _progress_line, publishing
-from shortlist.runtime.phases import phase
+from shortlist.runtime.phases import measured, phase
 
 pytestmark = pytest.mark.usefixtures("plain_terminal")
 
@@ -59,6 +59,36 @@ def test_seconds_go_on(monkeypatch, waits):
         read_until(screen, b"0:00 Starting")
         now[0] = 125.9
         read_until(screen, b"2:05 Starting")
+    assert waits == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (lambda: 0.349, "0:00 Reading, 34 %"),
+        (lambda: 1.01, "0:00 Reading, 100 %"),
+        (lambda: None, "0:00 Reading"),
+        (lambda: 1 / 0, "0:00 Reading"),
+    ],
+)
+def test_a_percentage_is_shown_where_one_is_known(share, shown):
+    line = _progress_line._Line()
+    line.tell("Reading")
+    line.measure(share)
+    assert str(line.__rich__()) == shown
+    line.measure(None)
+    assert str(line.__rich__()) == "0:00 Reading"
+    line.hide()
+
+
+def test_a_terminal_is_told_of_it(monkeypatch, waits):
+    with (
+        terminal(monkeypatch) as screen,
+        _progress_line.showing_progress(),
+        phase("Reading"),
+        measured(lambda: 0.5),
+    ):
+        read_until(screen, b"0:00 Reading, 50 %")
     assert waits == [1.0]
 
 

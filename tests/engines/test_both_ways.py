@@ -1,5 +1,7 @@
 """Rows of DuckDB, added up in memory or in DuckDB: the same values, and nobody is told which."""
 
+from types import SimpleNamespace
+
 import duckdb
 import numpy as np
 import polars as pl
@@ -14,7 +16,7 @@ from shortlist.databases.duckdb import bytes_of
 from shortlist.engines.tables import _dialect
 from shortlist.mechanisms import AdaptiveTopK, ChosenBound
 from shortlist.runtime.free_memory import available_memory
-from shortlist.runtime.phases import listening
+from shortlist.runtime.phases import listening, watching
 
 NAMES = {"user": "user", "item": "item"}
 ASKED = {"epsilon": 5.0, "delta": 1e-3}
@@ -119,6 +121,33 @@ def told(rows):
             said = str(error), repr(error.__context__)
     rounds = [phase for phase in phases if "round" not in phase]
     return rounds, plan.explain(), said, plan.engine.about()
+
+
+@pytest.fixture
+def url(tmp_path):
+    with duckdb.connect(tmp_path / "plays.db") as connection:
+        rows = 'SELECT r // 2 AS "user", r % 2 AS item FROM range(3000) t(r)'
+        connection.execute(f"CREATE TABLE plays AS {rows}")
+    return f"duckdb:///{tmp_path / 'plays.db'}"
+
+
+@pytest.mark.parametrize(("pull", "expected"), [(None, None), (False, 0.5)])
+def test_how_far_a_query_is_is_known_where_there_is_one_way(url, pull, expected):
+    source = sl.pairs(url, table="plays", pull=pull, **NAMES)
+    dialect = source._engine._in_engine.dialect
+    dialect._connection = SimpleNamespace(con=SimpleNamespace(query_progress=lambda: 50.0))
+    assert dialect.share_done() == expected
+    dialect._connection.con.query_progress = lambda: -1.0  # nothing is worked at
+    assert dialect.share_done() is None
+
+
+@pytest.mark.parametrize("room", [0, 2**40])
+def test_no_share_of_what_is_done_is_told_where_there_are_two(url, monkeypatch, room):
+    monkeypatch.setattr(_dialect, "available_memory", lambda: room)
+    source, shares = sl.pairs(url, table="plays", **NAMES), []
+    with watching(shares.append):
+        assert len(source.domain(**ASKED)) == 2
+    assert {share() for share in shares if share is not None} == {None}
 
 
 @pytest.mark.parametrize(

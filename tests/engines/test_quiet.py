@@ -56,6 +56,22 @@ def test_a_bar_is_off_while_rows_are_read_and_then_as_it_was(path, monkeypatch, 
     assert issubclass(DuckDBRelation, DuckDB)
 
 
+def test_how_far_it_is_is_known_and_not_printed(path, monkeypatch):
+    source = sl.pairs(f"duckdb:///{path}", table="plays", user="user", item="title", pull=False)
+    connection, seen = source._engine._in_engine.dialect._connection.con, []
+    names = "current_setting('enable_progress_bar'), current_setting('enable_progress_bar_print')"
+
+    def settings():
+        return connection.execute(f"SELECT {names}").fetchall()[0]
+
+    before, fetch = settings(), DuckDB.fetch
+    noted = lambda dialect, query: (seen.append(settings()), fetch(dialect, query))[1]
+    monkeypatch.setattr(DuckDB, "fetch", noted)
+    source.domain(**ASKED)
+    assert set(seen) == {(True, False)}
+    assert settings() == before
+
+
 def test_a_bar_is_as_it_was_after_a_failure(path, monkeypatch):
     connection = duckdb.connect(path)
     connection.execute("SET enable_progress_bar = true")

@@ -10,7 +10,8 @@ import pytest
 import shortlist as sl
 from shortlist.bits import SeededBits
 from shortlist.errors import Words
-from shortlist.runtime.phases import listening, phase
+from shortlist.runtime.phases import listening, measured, phase, watching
+from shortlist.table.coding import read_pieces
 
 
 def heard_in(ask):
@@ -136,3 +137,59 @@ def test_a_file_is_named_as_it_was_given(tmp_path):
     source = sl.pairs(path, user="user", item="title")
     phases = heard_in(partial(source.domain, epsilon=3.0, delta=1e-4))
     assert f'Reading data="{path}"' in phases
+
+
+def shares_of(ask):
+    """What a watcher hears while something is asked: each share as it is then, and None."""
+    shares = []
+    with watching(lambda share: shares.append(share and share())):
+        ask()
+    return shares
+
+
+def half_done():
+    with phase("Selecting"), measured(lambda: 0.5):
+        pass
+
+
+def test_how_much_is_done_is_told_to_watchers_alone():
+    assert shares_of(half_done) == [0.5, None]
+    assert heard_in(half_done) == ["Selecting"]
+    with watching(pytest.fail):
+        pass
+    half_done()  # nobody watches any more
+
+
+def test_what_was_done_before_a_failure_is_over():
+    def fails():
+        with measured(lambda: 0.5):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        shares_of(fails)
+    shares = []
+    with watching(shares.append), pytest.raises(ZeroDivisionError):
+        fails()
+    assert shares[-1] is None
+
+
+@pytest.mark.parametrize(("ending", "expected"), [("parquet", [0.0, None]), ("csv", [])])
+def test_it_is_known_how_much_is_read_of_a_file_that_says_how_much_it_holds(
+    tmp_path, ending, expected
+):
+    path = tmp_path / f"plays.{ending}"
+    getattr(plays(900, 3), f"write_{ending}")(path)
+    source = sl.pairs(path, user="user", item="title")
+    assert shares_of(partial(source.top_k, 3, epsilon=3.0, delta=1e-4)) == expected
+
+
+def test_the_share_of_what_is_read_rises_to_one(tmp_path):
+    plays(900, 3).write_parquet(tmp_path / "plays.parquet")
+    n_rows, pieces = read_pieces(pl.scan_parquet(tmp_path / "plays.parquet"), streamed=True)
+    seen, shares = 0, []
+    with watching(shares.append):
+        for piece in pieces:
+            seen += len(piece)
+            assert shares[0]() == pytest.approx(seen / n_rows)
+    assert seen == n_rows == 2700
+    assert shares[1:] == [None]

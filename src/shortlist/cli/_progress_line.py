@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from shortlist.cli._shell import SHELL
-from shortlist.runtime.phases import listening
+from shortlist.runtime.phases import listening, watching
 
 if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
     from shortlist.errors import Words
+    from shortlist.runtime.phases import Share
 
 _PATIENCE = 1.0  # seconds
 
@@ -33,7 +35,7 @@ def showing_progress() -> Iterator[None]:
     timer.daemon = True
     timer.start()
     try:
-        with listening(line.tell):
+        with listening(line.tell), watching(line.measure):
             yield
     finally:
         timer.cancel()
@@ -42,7 +44,7 @@ def showing_progress() -> Iterator[None]:
 
 
 class _Line:
-    """The latest phase, and how long the command has been running."""
+    """The latest phase, how much of it is done, and how long the command has been running."""
 
     def __init__(self) -> None:
         """Open standard error once more, before it is diverted."""
@@ -50,10 +52,14 @@ class _Line:
         self._screen = os.fdopen(os.dup(2), "w", encoding=encoding, errors="replace")
         self._since = time.monotonic()
         self._phase: Words | str = "Starting"
+        self._share: Share | None = None
         self._status: Status | None = None
 
     def tell(self, phase: Words) -> None:
         self._phase = phase
+
+    def measure(self, share: Share | None) -> None:
+        self._share = share
 
     def show(self) -> None:
         """Begin to show the line; it is drawn several times a second."""
@@ -74,5 +80,13 @@ class _Line:
 
         phase = self._phase if isinstance(self._phase, str) else self._phase.rendered(SHELL)
         minutes, seconds = divmod(int(time.monotonic() - self._since), 60)
-        words = f"{minutes}:{seconds:02} {harmless(phase)}"
+        words = f"{minutes}:{seconds:02} {harmless(phase)}{self._percentage()}"
         return Text(words, no_wrap=True, overflow="ellipsis")
+
+    def _percentage(self) -> str:
+        """How much is done, where that is known: no number of rows, and only on this screen."""
+        share, done = self._share, None
+        if share is not None:
+            with suppress(Exception):  # it is asked in another thread, perhaps when all has ended
+                done = share()
+        return "" if done is None else f", {math.floor(100 * min(done, 1))} %"

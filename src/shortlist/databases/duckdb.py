@@ -11,6 +11,7 @@ from shortlist.databases.quoting import literal
 from shortlist.databases.through_ibis import is_ibis
 from shortlist.runtime.processes import private_folder
 
+_OF_BAR = "enable_progress_bar", "enable_progress_bar_print"
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
@@ -70,21 +71,27 @@ def interrupt_of(native: Any) -> Callable[[], None] | None:
 
 
 @contextmanager
-def without_bar(ask: Callable[[str], Any]) -> Iterator[None]:
+def without_bar(ask: Callable[[str], Any], *, measured: bool = False) -> Iterator[None]:
     """DuckDB without its bar of progress, which goes to standard output, where answers go.
 
-    Whoever else has the connection finds the setting as it was.
+    Whoever else has the connection finds the settings as they were.
+
+    Args:
+        ask: What asks DuckDB.
+        measured: Whether DuckDB works out how far it is all the same.
     """
-    was: list[tuple[bool]] = []
+    was: list[tuple[bool, ...]] = []
     with suppress(Exception):  # a connection that is lost says so at the first query
-        was = ask("SELECT current_setting('enable_progress_bar')").fetchall()
-        ask("SET enable_progress_bar = false")
+        settings = ", ".join(f"current_setting('{name}')" for name in _OF_BAR)
+        was = ask(f"SELECT {settings}").fetchall()
+        ask("SET enable_progress_bar_print = false")
+        ask(f"SET enable_progress_bar = {measured}")
     try:
         yield
     finally:
         with suppress(Exception):
-            for (shown,) in was:
-                ask(f"SET enable_progress_bar = {shown}")
+            for name, value in [pair for row in was for pair in zip(_OF_BAR, row, strict=True)]:
+                ask(f"SET {name} = {value}")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a question is doing: phases, made of public words alone.
+"""What a question is doing: phases, made of public words alone; and how much of it is done.
 
 Nobody listens by default, and then a phase costs next to nothing.
 """
@@ -16,6 +16,15 @@ Listener: TypeAlias = Callable[[Words], object]
 """What is told of each phase: its words, as `str` has them."""
 
 _listener: ContextVar[Listener | None] = ContextVar("_listener", default=None)
+Share: TypeAlias = Callable[[], float | None]
+"""How much of something is done by now, from 0 to 1; None where that is not known.
+
+It is asked from another thread. It depends on private rows.
+"""
+Watcher: TypeAlias = Callable[[Share | None], object]
+"""What is told of each `Share`, when it begins to hold; and of None, when it ends."""
+
+_watcher: ContextVar[Watcher | None] = ContextVar("_watcher", default=None)
 _now: ContextVar[Words | None] = ContextVar("_now", default=None)
 
 
@@ -55,6 +64,34 @@ def phase(template: str, /, **values: object) -> Iterator[None]:
     finally:
         _now.reset(token)
         _tell(listener)
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Let a function be told how much is done of what this thread asks.
+
+    That depends on private rows, as the time does that they take. So it is for the screen of the
+    person who holds the rows, which keeps nothing; listeners, who may write what they hear into a
+    log, are never told of it.
+    """
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+@contextmanager
+def measured(share: Share) -> Iterator[None]:
+    """A part of a phase of which is known how much is done."""
+    if (watcher := _watcher.get()) is None:
+        yield
+        return
+    watcher(share)
+    try:
+        yield
+    finally:
+        watcher(None)
 
 
 def _tell(listener: Listener) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from shortlist import kernels
 from shortlist.errors import InputError
+from shortlist.runtime.phases import measured
 from shortlist.table.key_types import fits_numpy, is_numbered_once, is_of_categories
 from shortlist.table.keys import CodedPairs, Coding, Distinct, Keys, Offsets, RawKeys, values_of
 
@@ -168,9 +169,10 @@ def read_pieces(rows: pl.LazyFrame, *, streamed: bool) -> tuple[int, Iterator[pl
 def _all_of(pieces: Iterable[pl.DataFrame], n_rows: int) -> Iterator[pl.DataFrame]:
     """The pieces, and an error if rows are missing: a panic in Polars just ends its stream."""
     missing = n_rows
-    for piece in pieces:
-        missing -= len(piece)
-        yield piece
+    with measured(lambda: 1 - missing / n_rows if n_rows else None):
+        for piece in pieces:
+            missing -= len(piece)
+            yield piece
     if missing:
         raise EOFError
 

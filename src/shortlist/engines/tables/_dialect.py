@@ -276,6 +276,10 @@ class Dialect:
         """While the engine is asked: nothing that it shows of its progress is printed."""
         return nullcontext()
 
+    def share_done(self) -> float | None:
+        """How much of what the engine works at is done; None where it does not tell."""
+        return None
+
     def wait(self, action: Callable[[], _T]) -> _T:
         """What the action returns, something that the engine does, which Ctrl-C must stop."""
         return interruptible(action, None)

@@ -102,6 +102,7 @@ class DuckDB(SqlDialect):
     is_in_process = computes_as_memory = True
     _called: str | None = None
     _hash = _FAST
+    _tells_share = True
 
     @classmethod
     def open_url(cls, url: str, origin: Words) -> Expression:
@@ -138,6 +139,7 @@ class DuckDB(SqlDialect):
     def beside_memory(self) -> DuckDB:
         other = copy(self)
         other._hash, other.hash = _LIKE_RANDOM_BITS, _LIKE_RANDOM_BITS.name  # noqa: SLF001 - a copy of this one
+        other._tells_share = False  # noqa: SLF001 - likewise: it would tell which way is taken
         return other
 
     def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
@@ -213,7 +215,14 @@ class DuckDB(SqlDialect):
         return str(parsed)
 
     def quiet(self) -> AbstractContextManager[None]:
-        return duckdb.without_bar(lambda statement: self.wait(lambda: self._ask(statement)))
+        def ask(statement: str) -> Any:
+            return self.wait(lambda: self._ask(statement))
+
+        return duckdb.without_bar(ask, measured=self._tells_share)
+
+    def share_done(self) -> float | None:
+        done = self._connection.con.query_progress() if self._tells_share else -1
+        return None if done < 0 else done / 100
 
     def wait(self, action: Callable[[], _T]) -> _T:
         # In another thread: DuckDB hears no Ctrl-C for long, and then takes it for an error.
@@ -252,6 +261,7 @@ class DuckDBRelation(DuckDB):
     def __init__(self, relation: Expression, name: str) -> None:
         """Take a relation, and the name by which queries call it."""
         self._relation, self._called = relation, name
+        self._tells_share = False  # it may not even tell its connection
 
     def give(self, name: str, rows: Arrow) -> None:
         # DuckDB finds the rows by the name of the variable, if it may. A table of that name would

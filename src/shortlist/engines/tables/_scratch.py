@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shortlist.draws import Ints
 from shortlist.engines.tables._expressions import Arrow, Expression
 from shortlist.errors import InputError, Words
-from shortlist.runtime.phases import phase
+from shortlist.runtime.phases import measured, phase
 from shortlist.table.part import attempt
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ class Scratch:
 
         def told() -> _T:
             try:
-                return self.dialect.wait(action)
+                with measured(self.dialect.share_done):
+                    return self.dialect.wait(action)
             except Exception as error:
                 fault = self.dialect.fault(error)
                 if fault is None:
