@@ -39,16 +39,45 @@ def test_a_place_is_two_products(key):
 @given(keys=KEYS)
 def test_codes_are_those_of_a_dictionary(odd, keys):
     slots, held = table(256)
-    codes = np.full(len(keys), 99, np.uint32)
+    codes = np.full(len(keys), kernels.NOWHERE, np.uint32)
     numbers = np.array(keys, np.uint64)
     numbers.setflags(write=False)  # as what Polars holds
     done, n = kernels.look_up(numbers, odd, slots, held, 0, 0, codes)
     assert (done, n) == (len(keys), len(set(keys)))
     assert codes.tolist() == codes_by_dictionary(keys)
     assert held[:n].tolist() == list(dict.fromkeys(keys))
-    again = np.empty_like(codes)
+    again = np.full_like(codes, kernels.NOWHERE)
     assert kernels.look_up(numbers, odd, slots, held, n, 0, again) == (done, n)
     assert again.tolist() == codes.tolist()
+
+
+@pytest.mark.parametrize("odd", [ODD, ALIKE])
+@fixed
+@given(keys=KEYS, known=st.integers(0, 80))
+def test_what_is_found_in_a_table_is_looked_up_no_more(odd, keys, known):
+    slots, held = table(256)
+    numbers, codes = np.array(keys, np.uint64), np.full(len(keys), kernels.NOWHERE, np.uint32)
+    _, n = kernels.look_up(numbers[:known].copy(), odd, slots, held, 0, 0, codes[:known].copy())
+    kernels.find(odd, slots, held, numbers, codes)
+    expected = codes_by_dictionary(keys)
+    assert codes.tolist() == [code if code < n else kernels.NOWHERE for code in expected]
+    numbers[codes < n] = 7  # not asked for again
+    kernels.look_up(numbers, odd, slots, held, n, 0, codes)
+    assert codes.tolist() == expected
+
+
+@fixed
+@given(pieces=st.lists(st.lists(st.integers(0, 50))))
+def test_numbers_get_the_codes_of_a_dictionary(pieces):
+    known, n, found, first_rows = np.zeros(51, np.uint32), 0, [], []
+    for piece in pieces:
+        codes, rows = np.empty(len(piece), np.uint32), np.empty(len(piece), np.uint32)
+        before, n = n, kernels.number_anew(np.array(piece, np.uint32), known, n, codes, rows)
+        first_rows += [piece[row] for row in rows[: n - before]]
+        found += codes.tolist()
+    numbers = [number for piece in pieces for number in piece]
+    assert found == codes_by_dictionary(numbers)
+    assert first_rows == list(dict.fromkeys(numbers))
 
 
 @pytest.mark.parametrize("odd", [ODD, ALIKE])
@@ -56,7 +85,7 @@ def test_codes_are_those_of_a_dictionary(odd, keys):
 @given(keys=KEYS)
 def test_a_full_table_says_where_it_stopped_and_goes_on_when_it_has_grown(odd, keys):
     slots, held = table(2)
-    numbers, codes = np.array(keys, np.uint64), np.empty(len(keys), np.uint32)
+    numbers, codes = np.array(keys, np.uint64), np.full(len(keys), kernels.NOWHERE, np.uint32)
     done, n = kernels.look_up(numbers, odd, slots, held, 0, 0, codes)
     while done < len(keys):
         assert n == len(held) == len(set(keys[:done]))

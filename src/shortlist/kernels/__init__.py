@@ -9,7 +9,16 @@ from shortlist.kernels.accounts import mark, spend
 from shortlist.kernels.combining import combine, count_pairs
 from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.filling import count_units, descend
-from shortlist.kernels.hashing import fill, look_up, name_users, number_anew, place_of, sort_chunks
+from shortlist.kernels.hashing import (
+    NOWHERE,
+    fill,
+    find,
+    look_up,
+    name_users,
+    number_anew,
+    place_of,
+    sort_chunks,
+)
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
 from shortlist.kernels.normal_quantiles import CELLS, FIRST_OCTAVE, OCTAVES, UNCLEAR, round_normals
 from shortlist.kernels.rounds import hear, look_up_boosts, steer
@@ -22,7 +31,6 @@ from shortlist.kernels.subset_numbers import (
 )
 from shortlist.kernels.tallies import add_up, choose, farthest, find_members, slack_jumps, tally
 from shortlist.kernels.user_items import (
-    NOWHERE,
     distinct,
     draw_bounds,
     find_hit,
@@ -58,6 +66,7 @@ __all__ = [
     "draw_bounds",
     "farthest",
     "fill",
+    "find",
     "find_hit",
     "find_members",
     "group",

@@ -6,6 +6,9 @@ import numpy as np
 
 from shortlist.kernels.compiling import inner_kernel, kernel
 
+NOWHERE = 2**32 - 1
+"""In the place of a code: there is none."""
+
 _FEW = 512  # users of a bucket, before its table must grow
 
 
@@ -41,6 +44,25 @@ def fill(held, odd, n, slots):
 
 
 @kernel(
+    "void(uint64[::1], uint32[::1], uint64[::1], Array(uint64, 1, 'C', readonly=True), uint32[::1])"
+)
+def find(odd, slots, held, keys, codes):
+    """Write the code of each key, as `look_up`, but `NOWHERE` for those that are not in the table.
+
+    The table does not change, so that threads share it.
+    """
+    one, other, shift = odd[0], odd[1], np.uint64(64 - bits_of(slots))
+    for row in range(len(keys)):
+        key = keys[row]
+        slot = np.int64(place_of(key, one, other) >> shift)
+        code = slots[slot]
+        while code and held[np.int64(code) - 1] != key:
+            slot = (slot + 1) & (len(slots) - 1)
+            code = slots[slot]
+        codes[row] = code - np.uint32(1)  # of an empty slot, NOWHERE
+
+
+@kernel(
     "UniTuple(int64, 2)(Array(uint64, 1, 'C', readonly=True), "
     "uint64[::1], uint32[::1], uint64[::1], int64, int64, uint32[::1])"
 )
@@ -54,7 +76,7 @@ def look_up(keys, odd, slots, held, n, first, codes):
         held: The key of each code, half as long: `held` full is a table that must grow.
         n: How many codes there are.
         first: The first key to look up.
-        codes: To be written, one entry a key.
+        codes: One entry a key: `NOWHERE`, to be written, or the code that `find` has found.
 
     Returns:
         The first key that is left, since the table is full, or how many keys there are; and how
@@ -62,6 +84,8 @@ def look_up(keys, odd, slots, held, n, first, codes):
     """
     one, other, shift = odd[0], odd[1], np.uint64(64 - bits_of(slots))
     for row in range(first, len(keys)):
+        if codes[row] != NOWHERE:
+            continue
         key = keys[row]
         slot = np.int64(place_of(key, one, other) >> shift)
         code = slots[slot]
@@ -160,7 +184,7 @@ def name_users(users, items, odd, starts, first, last, n_users):
         n = 0
         for chunk in range(len(starts)):
             begin, end = starts[chunk, bucket], starts[chunk, bucket + 1]
-            codes = np.empty(end - begin, np.uint32)
+            codes = np.full(end - begin, np.uint32(NOWHERE))
             done, n = look_up(users[begin:end], odd, slots, held, n, 0, codes)
             while done < end - begin:
                 longer = np.empty(2 * n, np.uint64)

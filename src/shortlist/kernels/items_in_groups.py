@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shortlist.kernels.compiling import inner_kernel, kernel
-from shortlist.kernels.user_items import NOWHERE, gather
+from shortlist.kernels.hashing import NOWHERE
+from shortlist.kernels.user_items import gather
 
 _FEW = 2**8  # items of a user, before the scratch space must grow
 _MANY = 2**14  # keys of a user, from which on they are sorted: a table would be large

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shortlist.kernels.compiling import inner_kernel, kernel
-
-NOWHERE = 2**32 - 1
-"""The place of a code that has none."""
+from shortlist.kernels.hashing import NOWHERE
 
 
 @kernel("void(uint32[::1], int64, int64, int64, int64[::1])")
