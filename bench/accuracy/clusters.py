@@ -34,9 +34,9 @@ def compare(runs: int) -> None:
     told = (
         f"k {sizes}, epsilon {epsilons}, delta={DELTA:g}, at most {BOUND} items of a user where "
         f"items are discovered; {runs} runs from fixed seeds (so nothing here is private). Ratios "
-        "are those of missed users + 1. The rule by which the power of weights follows the picks "
-        "was tried on tables like four of these (a core, fans, cliques and nested sets) and on "
-        "four real ones."
+        "are those of missed users + 1. The rules by which the power of weights follows the picks "
+        "and rounds go on were tried on tables like seven of these (a core, fans, cliques, nested "
+        "sets, clusters of all sizes, one item each and bundles) and on four real ones."
     )
     shapes = [f"{name}: {make.__doc__}" for name, make in SHAPES.items()]
     tables = {
@@ -144,6 +144,32 @@ def _topics(rng: np.random.Generator) -> Sets:
         yield np.append(some, 60 + 40 * topic + of_topic)
 
 
+def _bundles(rng: np.random.Generator) -> Sets:
+    """16,000 users of one or two of 500 bundles of 2 to 14 items, which they hold whole."""
+    sizes = rng.integers(2, 15, 500)
+    starts = np.cumsum(sizes) - sizes
+    for _ in range(16_000):
+        some = rng.choice(500, 1 + (rng.random() < 0.25), replace=False, p=_odds(500, 0.8))
+        yield np.concatenate([starts[each] + np.arange(sizes[each]) for each in some])
+
+
+def _towns(rng: np.random.Generator) -> Sets:
+    """18,000 users of some of the 30 shops of one of 90 towns, and of 200 that are everywhere."""
+    shops, chains = _odds(30, 0.9), _odds(200, 1.0)
+    for town in rng.choice(90, 18_000, p=_odds(90, 0.6)):
+        near = town * 30 + rng.choice(30, min(30, 1 + rng.poisson(5)), replace=False, p=shops)
+        yield np.append(near, 2_700 + rng.choice(200, rng.poisson(0.7), replace=False, p=chains))
+
+
+def _two_cores(rng: np.random.Generator) -> Sets:
+    """5,000 users of about 14 of 60 items, 5,000 of 10 of 120 others, and 12,000 of one or two."""
+    for _ in range(5_000):
+        yield rng.choice(60, 10 + rng.poisson(4), replace=False)
+        yield 60 + rng.choice(120, 6 + rng.poisson(4), replace=False)
+    for _ in range(12_000):
+        yield 180 + rng.choice(900, 1 + (rng.random() < 0.3), replace=False, p=_odds(900, 0.6))
+
+
 SHAPES: dict[str, Callable[[np.random.Generator], Sets]] = {
     "fans": _fans,
     "cliques": _cliques,
@@ -153,4 +179,7 @@ SHAPES: dict[str, Callable[[np.random.Generator], Sets]] = {
     "all alike": _alike,
     "nested sets": _nested,
     "topics": _topics,
+    "bundles": _bundles,
+    "towns": _towns,
+    "two cores": _two_cores,
 }

@@ -20,12 +20,12 @@ def positions_law(mechanism, data, n_items=3):
     return law(lambda draws: tuple(mechanism.select(held, draws).positions.tolist()))
 
 
-def picks_oracle(data, domain, k, epsilon, weights=None):
+def picks_oracle(data, domain, k, epsilon, weights=None, power_at_first=3.0):
     """Each ordered tuple by the definition: count anew, weigh, pick, leave out."""
     logs = {x: math.log((weights or {}).get(x, 1)) for x in domain}
     outcomes = {}
     for picked in itertools.permutations(domain, min(k, len(domain))):
-        p, left, power = 1.0, list(domain), 3.0
+        p, left, power = 1.0, list(domain), power_at_first
         for place, item in enumerate(picked):
             waiting = [held for held in data if not held & set(picked[:place])]
             counts = {x: sum(x in held for held in waiting) for x in left}

@@ -11,6 +11,7 @@ from helpers.oracles_of_rounds import upper
 from helpers.oracles_of_users import averaged, weights_of
 
 BOLDNESS, REACH, RESERVED = 3.0, 4.0, 0.05
+LOOK = 1 / 200
 BITS = 2.0**-20  # the unit of weights
 
 
@@ -24,10 +25,12 @@ class Numbers:
     """All numbers of a mechanism, from its budget by the definitions."""
 
     def __init__(self, mechanism):
-        self.k, self.enough = mechanism.k, mechanism.enough
+        self.k, self.enough, self.reach = mechanism.k, mechanism.enough, mechanism.design.reach
+        self.plenty = mechanism.design.plenty * self.k
         self.bound, self.lost = mechanism.max_items_per_user, mechanism.composition.own_items.delta
         self.rho, self.picks_after = mechanism.rho, mechanism.picks_after
         self.sigma = 1 / math.sqrt(2 * self.rho * (1 - RESERVED))
+        self.look_sd = 1 / math.sqrt(2 * self.rho * LOOK)
         self.parts, self.losses = mechanism.design.schedule.parts, mechanism.design.schedule.losses
         self.grid = mechanism.search.grid
         self.step = self.grid.step * BITS
@@ -68,20 +71,31 @@ def of_kept(m, data, kept):
     """Each outcome: the items in the order picked, and their first noisy weights."""
     kept, outcomes = [held for held in kept if held], {}
     start = {x: () for x, weight in enumerate(weights_of(kept, 3)) if weight > 0}
-    for seen, found, r, p in rounds_from(m, kept, start, frozenset(), 0, 1.0):
+    for seen, found, r, looks, p in rounds_from(m, (data, kept), start, frozenset(), 0, (), 1.0):
         weights = {x: max(m.estimate(seen[x]) / m.thresholds[-1], 1) for x in found}
-        picks = picks_oracle(data, sorted(found), m.k, m.picks_after(r), weights)
+        power = 3.0 if all(looks[-1:]) else 1.5
+        epsilon = m.picks_after(r, len(looks))
+        picks = picks_oracle(data, sorted(found), m.k, epsilon, weights, power)
         for picked, q in picks.items():
             told = picked, tuple(m.step * seen[x][0][0] for x in picked)
             outcomes[told] = outcomes.get(told, 0) + p * q
     return outcomes
 
 
-def rounds_from(m, kept, seen, found, r, p):
-    """All ends: what was seen of each item until it was found, those found, and in which round."""
-    if r == len(m.parts) or (r and len(found) >= m.enough[r - 1]):
-        yield seen, found, r, p
+def rounds_from(m, users, seen, found, r, looks, p):
+    """All ends: what was seen of each item until it was found, those found, in which round, looks.
+
+    What each look said is told in turn.
+    """
+    data, kept = users
+    is_enough = 0 < r < len(m.parts) and len(found) >= m.enough[r - 1]
+    if r == len(m.parts) or (is_enough and (r > len(m.reach) or len(found) >= m.plenty)):
+        yield seen, found, r, looks, p
         return
+    if is_enough:
+        stop = chance_of_reach(m, data, found, float(m.reach[r - 1]))
+        yield seen, found, r, (*looks, True), p * stop
+        looks, p = (*looks, False), p * (1 - stop)
     left = sorted(set(seen) - found)
     boosts = {x: boost(m, seen[x]) for x in left}
     sums = {x: sum(weight_of(user, x, boosts, r) for user in kept) for x in left}
@@ -89,7 +103,15 @@ def rounds_from(m, kept, seen, found, r, p):
         told = {x: (value, boosts[x]) for x, (value, _) in zip(left, rounded, strict=True)}
         new = seen | {x: (*seen[x], heard) for x, heard in told.items()}
         named = found | {x for x in left if m.mean(new[x]) >= m.thresholds[r]}
-        yield from rounds_from(m, kept, new, named, r + 1, p * math.prod(q for _, q in rounded))
+        chance = p * math.prod(q for _, q in rounded)
+        yield from rounds_from(m, users, new, named, r + 1, looks, chance)
+
+
+def chance_of_reach(m, data, found, share):
+    """That a look finds at least such a share of all users reached, of whole sets."""
+    reached = sum(bool(held & found) for held in data)
+    holders = sum(bool(held) for held in data)
+    return ndtr((reached - share * holders) / (max(share, 1 - share) * m.look_sd))
 
 
 def law_on_grid(m, total, r):

@@ -75,10 +75,10 @@ class _Watched(Search):
 
 
 class _StopsByAll(UntilSafe):
-    def is_enough(self, search, rounds, estimates):
+    def is_enough(self, search, rounds, found, estimates):
         progress = search.progress
         near = progress.so_far > 0
-        return super().is_enough(search, rounds, estimates) and not near.any()
+        return super().is_enough(search, rounds, found, estimates) and not near.any()
 
 
 class StopsByAll(InRounds):

@@ -35,33 +35,57 @@ FEW = AdaptiveHittingSet.design.coarse
 class AllOfTheBudget(AdaptiveHittingSet):
     """Picks are paid as if the rounds had cost nothing."""
 
-    def left_after(self, _rounds):
+    def left_after(self, _rounds, _looks):
         return self.rho
+
+
+@dataclass(frozen=True, kw_only=True)
+class LooksAreFree(AdaptiveHittingSet):
+    """Looks at whom the found items reach are not paid for."""
+
+    def left_after(self, rounds, _looks):
+        return super().left_after(rounds, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LooksSharply(AdaptiveHittingSet):
+    """Looks have a third of their noise."""
+
+    @property
+    def look_sd(self):
+        return super().look_sd / 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LooksAtAll(AdaptiveHittingSet):
+    """Looks have no noise to speak of."""
+
+    look_sd = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
 class AsInZcdp(AdaptiveHittingSet):
     """Picks by what they cost in zCDP, and not as normal noise."""
 
-    def picks_after(self, rounds):
-        return bounded_range_epsilon(self.k, self.left_after(rounds))
+    def picks_after(self, rounds, looks):
+        return bounded_range_epsilon(self.k, self.left_after(rounds, looks))
 
 
 @dataclass(frozen=True, kw_only=True)
 class AsOfHalf(AdaptiveHittingSet):
     """Picks as if there were half as many."""
 
-    def picks_after(self, rounds):
+    def picks_after(self, rounds, looks):
         of_half = AdaptiveHittingSet(**SETTINGS | {"k": self.k // 2})
-        return of_half.picks_after(rounds)
+        return of_half.picks_after(rounds, looks)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForTheLast(AdaptiveHittingSet):
     """An early stop leaves picks what is left after all rounds."""
 
-    def left_after(self, rounds):
-        return super().left_after(max(rounds, self.design.schedule.rounds))
+    def left_after(self, rounds, looks):
+        return super().left_after(max(rounds, self.design.schedule.rounds), looks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +100,7 @@ class OfBounded(AdaptiveHittingSet):
 class Sharp(AdaptiveHittingSet):
     """The item that reaches most users is picked."""
 
-    def picks_after(self, _rounds):
+    def picks_after(self, _rounds, _looks):
         return 50.0
 
 
@@ -99,30 +123,34 @@ def coarse(kind, **given):
     return kind(**{"design": FEW} | SMALL | given)
 
 
-def mean_of_squares(mechanism, rounds, share):
-    """Twice the zCDP of rounds and picks as noise, for a user who alone holds such a share."""
+def mean_of_squares(mechanism, rounds, share, looks=1):
+    """Twice the zCDP of rounds, looks and picks as noise, for who alone holds such a share."""
     schedule, sigma = mechanism.design.schedule, mechanism.sigma
     first, heard = (float(schedule.spent(n)) for n in (1, rounds))
-    picks = BoundedRange(mechanism.picks_after(rounds), mechanism.k)
+    picks = BoundedRange(mechanism.picks_after(rounds, looks), mechanism.k)
     of_picks = min(normal_noise_above(picks), noise_above_reach(picks, mechanism._lost_in_picks))
-    return (heard - first * share) / sigma**2 + of_picks**2
+    of_looks = looks / mechanism.look_sd**2
+    return (heard - first * share) / sigma**2 + of_looks + of_picks**2
 
 
 @pytest.mark.parametrize("accounting", [Accounting.EXACT, Accounting.ZCDP])
 @pytest.mark.parametrize("k", [1, 7, 60, 300])
 def test_rounds_and_picks_cost_no_more_than_the_noise_wherever_they_stop(k, accounting):
     mechanism = AdaptiveHittingSet(**SETTINGS | {"k": k, "accounting": accounting})
-    for rounds in range(1, 6):
+    for rounds, looks in itertools.product(range(1, 6), range(4)):
         for share in (0.0, 0.05, 0.5, 1.0):
             allowed = 2 * mechanism.rho * (1 - mechanism._first * share)
-            spent = mean_of_squares(mechanism, rounds, share)
+            spent = mean_of_squares(mechanism, rounds, share, looks)
             assert 0.99 * allowed < spent <= allowed
 
 
-@pytest.mark.parametrize(("kind", "k"), [(AllOfTheBudget, 7), (AsInZcdp, 2), (AsOfHalf, 8)])
-def test_picks_that_cost_more_are_seen(kind, k):
+@pytest.mark.parametrize(
+    ("kind", "k"),
+    [(AllOfTheBudget, 7), (AsInZcdp, 2), (AsOfHalf, 8), (LooksAreFree, 7), (LooksSharply, 7)],
+)
+def test_what_costs_more_is_seen(kind, k):
     mechanism = kind(**SETTINGS | {"k": k})
-    assert mean_of_squares(mechanism, 1, 0.0) > 1.01 * 2 * mechanism.rho
+    assert mean_of_squares(mechanism, 2, 0.0, 2) > 1.005 * 2 * mechanism.rho
 
 
 def test_the_cost_is_that_of_the_worst_user():
@@ -144,8 +172,9 @@ def test_the_cost_is_that_of_the_worst_user():
 def test_three_rounds_have_the_law_of_their_definition():
     schedule = replace(FEW.schedule, parts=(1, 2, 3), losses=(0.2, 0.3, 0.5))
     design = replace(FEW, schedule=schedule, enough=(Fraction(2), Fraction(1)))
+    design = replace(design, reach=(Fraction(3, 4), Fraction(2, 3)), plenty=2)
     mechanism = coarse(AdaptiveHittingSet, design=design)
-    oracle = replace(ORACLE, data=[({0},) * 2, ({0, 1}, {0})])
+    oracle = replace(ORACLE, data=[({0},) * 2, ({0, 1}, {0}), ({0, 1}, {0}, {1})])
     assert oracle.distance(mechanism, mechanism) < ORACLE.within
 
 
@@ -202,6 +231,21 @@ def test_explaining_names_every_threshold_and_when_it_is_enough():
     text = " ".join(mechanism.explain())
     assert all(f"{threshold:.4g}" in text for threshold in mechanism.thresholds)
     assert "items are found: 40 after the first round, or 30, 24 and 20 after the next" in text
+    assert (
+        "Fewer than 120 also have to reach a share of all users, by a noisy look: 75% after" in text
+    )
+
+
+def test_rounds_go_on_where_enough_items_reach_few():
+    """Ten items of a tenth of the users are found at once, which others' items are not."""
+    held = [set(range(10))] * 800 + [{10 + user % 240} for user in range(7200)]
+    mechanism = AdaptiveHittingSet(k=5, epsilon=1.0, delta=1e-5, max_items_per_user=10)
+    never = replace(mechanism, design=replace(mechanism.design, reach=()))
+    of_others = [
+        sum(int((answer.positions >= 10).sum()) for answer in told(way, held, 250, 10))
+        for way in (mechanism, never)
+    ]
+    assert of_others[0] > 1.3 * of_others[1]
 
 
 # --- picks by users reached anew, of items of which some weigh more

@@ -2,8 +2,8 @@
 
 Every noisy sum is a multiple of a public step. All that is decided by it, in whole numbers or by a
 table over these, is the same wherever the item stands. A rule that ends the rounds early sees what
-they released of the items found, and nothing else. Items that everybody knows take part whether
-anybody holds them or not, and have lower thresholds. Proof notes:
+they released of the items found; whatever else it looks at, it pays for. Items that everybody knows
+take part whether anybody holds them or not, and have lower thresholds. Proof notes:
 `docs/proofs/adaptive-gaussian.md`; `docs/proofs/adaptive-top-k.md`, part D;
 `docs/proofs/known-items.md`.
 """
@@ -314,20 +314,20 @@ class Search:
         """
         progress = self.begin(held)
         told: list[Observed] = []
+        items: Ints = np.empty(0, np.int64)
         estimates: Floats = np.empty(0)
         while True:
             told.append(self.observe(progress, draws))
             if progress.rounds == self.schedule.rounds:
                 told[-1] = told[-1].with_found(progress.known_from(last_of_known))
+            items = np.append(items, told[-1].found)
             estimates = np.append(estimates, self._estimates(told) * self.step)
-            n = progress.rounds
-            if n == self.schedule.rounds or (stop and stop.is_enough(self, n, estimates)):
+            n, found = progress.rounds, progress.positions(items)
+            if n == self.schedule.rounds or (stop and stop.is_enough(self, n, found, estimates)):
                 break
             self.steer(progress)
-        items = np.concatenate([observed.found for observed in told])
-        weights, positions = told[0].of(items)[0] * self.step, progress.positions(items)
-        order = np.argsort(positions)
-        return FoundEarly(positions[order], weights[order], estimates[order], n)
+        weights, order = told[0].of(items)[0] * self.step, np.argsort(found)
+        return FoundEarly(found[order], weights[order], estimates[order], n)
 
     def _estimates(self, told: Sequence[Observed]) -> Floats:
         """Of what the last of these rounds found, in steps.
@@ -518,8 +518,15 @@ class StopRule(ABC):
     """When rounds stop early, by what they found."""
 
     @abstractmethod
-    def is_enough(self, search: Search, rounds: int, estimates: Floats) -> bool:
-        """Whether to stop after so many rounds, but the last, with these estimates of all found."""
+    def is_enough(self, search: Search, rounds: int, found: Ints, estimates: Floats) -> bool:
+        """Whether to stop after so many rounds, but the last.
+
+        Args:
+            search: The rounds.
+            rounds: How many were run.
+            found: The positions of all that they found, shape (n,).
+            estimates: How good each of these seems, shape (n,).
+        """
 
 
 @dataclass(frozen=True)
@@ -535,9 +542,9 @@ class UntilSafe(StopRule):
     k: int
     margins: tuple[float, ...]
 
-    def is_enough(self, search: Search, rounds: int, estimates: Floats) -> bool:
+    def is_enough(self, search: Search, rounds: int, found: Ints, estimates: Floats) -> bool:
         """Whether the k-th best is so far above the threshold that better ones are found too."""
-        if len(estimates) < self.k:
+        if len(found) < self.k:
             return False
         schedule = search.schedule
         sd = search.sigma * math.sqrt(schedule.whole / schedule.so_far(rounds))
@@ -555,6 +562,6 @@ class UntilMany(StopRule):
 
     enough: tuple[int, ...]
 
-    def is_enough(self, search: Search, rounds: int, estimates: Floats) -> bool:  # noqa: ARG002 - any search
+    def is_enough(self, search: Search, rounds: int, found: Ints, estimates: Floats) -> bool:  # noqa: ARG002 - any search
         """Whether there are as many."""
-        return len(estimates) >= self.enough[rounds - 1]
+        return len(found) >= self.enough[rounds - 1]

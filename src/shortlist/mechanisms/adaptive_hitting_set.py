@@ -10,9 +10,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shortlist.algorithms.search_in_rounds import Search, Towards, UntilMany
+from shortlist.algorithms.search_in_rounds import Search, StopRule, Towards
 from shortlist.draws import Draws, Floats, Ints
-from shortlist.draws.reals import ExponentialWeights
+from shortlist.draws.reals import ExponentialWeights, NormalCDF
 from shortlist.evidence import UserSets
 from shortlist.mechanisms._in_rounds import InRounds, SearchDesign, in_turn
 from shortlist.mechanisms.mechanism import (
@@ -26,7 +26,7 @@ from shortlist.mechanisms.mechanism import (
 from shortlist.mechanisms.peeling import odds
 from shortlist.mechanisms.weighted_gaussian import people_needed
 from shortlist.parameters import DeltaAboveZero, Epsilon, Whole
-from shortlist.privacy import Cost, Gaussian, round_down
+from shortlist.privacy import Cost, Gaussian, round_down, round_up
 from shortlist.privacy.accountant import Composition
 from shortlist.privacy.accountant.cost_of_rounds import (
     RoundsRelease,
@@ -41,7 +41,9 @@ from shortlist.questions import HittingSet, Question
 
 _RESERVED = Fraction(1, 20)  # of the zCDP, for picks if all rounds are run
 _EXPECTED_GAIN = 3.0
+_LOOK = Fraction(1, 200)  # of the zCDP, for each look at how many users the found items reach
 _POWER = 3.0  # of its estimated weight, in the odds of an item, at the first pick
+_POWER_OF_FEW = 1.5  # the same, where all that was found reaches too few
 _MOST_POWER = 4.0
 _STEP = 0.3  # up the likelihood of a pick
 _LOST = 0.5  # of delta, in zCDP
@@ -56,16 +58,21 @@ class HittingSetDesign(SearchDesign):
     Attributes:
         schedule: How the rounds share what may be spent.
         enough: How many items are enough to pick from, times k, after each round but the last.
+        reach: Which share of all users they have to reach, too, after each of the first rounds.
+        plenty: How many are enough whomever they reach, times k.
     """
 
     schedule: Schedule
     enough: tuple[Fraction, ...]
+    reach: tuple[Fraction, ...]
+    plenty: int
 
     @property
     def coarse(self) -> Self:
         """One with so few branches that they can be enumerated."""
         schedule = replace(self.schedule, parts=(1, 5), losses=(0.4, 0.6))
-        return replace(super().coarse, schedule=schedule, enough=(Fraction(1),))
+        few = replace(super().coarse, schedule=schedule, enough=(Fraction(1),))
+        return replace(few, reach=self.reach[:1])
 
 
 _DESIGN = HittingSetDesign(
@@ -76,6 +83,8 @@ _DESIGN = HittingSetDesign(
         cap=4.0,
     ),
     enough=(Fraction(2), Fraction(3, 2), Fraction(6, 5), Fraction(1)),
+    reach=(Fraction(3, 4), Fraction(3, 4), Fraction(2, 3)),
+    plenty=6,
 )
 
 
@@ -84,15 +93,19 @@ class AdaptiveHittingSet(InRounds):
     """Hitting set of private items: found in rounds until they are enough, and then picked.
 
     Items are found in rounds, as by `AdaptiveGaussian`. After each but the last, the rounds stop if
-    enough items are found: twice k after the first, fewer later, and k after the fourth. The rest
-    of the budget then pays for k picks among them, each by how many more users it reaches. If all
-    rounds are run, a twentieth is left for the picks. A user whom a pick has reached counts no more
-    and spends no more, so that 200 picks cost hardly more than 50.
+    enough items are found: twice k after the first, fewer later, and k after the fourth. Where
+    items cluster, many may reach few users. So after the first two, a private look also has to find
+    that they reach three quarters of all users, and after the third two thirds, unless they are
+    more than 6 k. The rest of the budget then pays for k picks among them, each by how many more
+    users it reaches. If all rounds are run, at least a thirtieth is left for the picks. A user whom
+    a pick has reached counts no more and spends no more, so that 200 picks cost hardly more than
+    50.
 
     Where items would reach few more users, noise hides which are better. So the odds of an item
     also grow with a power of its weight as the rounds' noisy weights estimate it, which costs
-    nothing. The power follows the picks: it rises while they are of items of more weight than the
-    power alone makes likely, and falls, down to 0, where those who hold common items are reached.
+    nothing. The power is 3 at first, or half of that where the last look found too few reached. It
+    follows the picks: it rises while they are of items of more weight than the power alone makes
+    likely, and falls, down to 0, where those who hold common items are reached.
 
     The noisy weights of the first round are released with the items. They tell how common an item
     is, and not how many more users it reaches.
@@ -178,14 +191,23 @@ class AdaptiveHittingSet(InRounds):
     def _in_rounds(self) -> float:
         return round_down(Fraction(self.rho) * (1 - _RESERVED))
 
-    def left_after(self, rounds: int) -> float:
-        """The zCDP of normal noise that picks may cost as much as, after so many rounds."""
-        spent = self.design.schedule.spent(rounds)
-        return round_down(Fraction(self.rho) - spent * Fraction(self._in_rounds))
+    @cached_property
+    def _of_look(self) -> float:
+        return round_down(Fraction(self.rho) * _LOOK)
 
-    def picks_after(self, rounds: int) -> float:
-        """The local epsilon of the picks, after so many rounds."""
-        mu = math.sqrt(2 * self.left_after(rounds)) * (1 - 2.0**-50)
+    @cached_property
+    def look_sd(self) -> float:
+        """The standard deviation of the noise of a look at what one user changes by at most 1."""
+        return gaussian_sigma(self._of_look)
+
+    def left_after(self, rounds: int, looks: int) -> float:
+        """The zCDP of normal noise that picks may cost as much as, after so many rounds."""
+        in_rounds = self.design.schedule.spent(rounds) * Fraction(self._in_rounds)
+        return round_down(Fraction(self.rho) - in_rounds - looks * Fraction(self._of_look))
+
+    def picks_after(self, rounds: int, looks: int) -> float:
+        """The local epsilon of the picks, after so many rounds and looks."""
+        mu = math.sqrt(2 * self.left_after(rounds, looks)) * (1 - 2.0**-50)
         return picks_by_reach_below(mu, self.k, self._lost_in_picks)
 
     # --- what is told of it
@@ -193,7 +215,7 @@ class AdaptiveHittingSet(InRounds):
     @cached_property
     def local_epsilon(self) -> float:
         """The parameter of each pick, where the first round finds enough."""
-        return self.picks_after(1)
+        return self.picks_after(1, 1)
 
     @cached_property
     def search(self) -> Search:
@@ -212,6 +234,11 @@ class AdaptiveHittingSet(InRounds):
         """How many items are enough to pick from, after each round but the last."""
         return tuple(math.ceil(times * self.k) for times in self.design.enough)
 
+    @property
+    def plenty(self) -> int:
+        """How many items are enough whomever they reach."""
+        return self.design.plenty * self.k
+
     def audit_hints(self) -> AuditHints:
         """The thresholds, and the noise in the scores."""
         return replace(super().audit_hints(), score_sd=self.search.first_sd)
@@ -220,6 +247,11 @@ class AdaptiveHittingSet(InRounds):
         """The rounds and the picks in plain words."""
         stops = in_turn([str(enough) for enough in self.enough])
         picked = "1 item is" if self.k == 1 else f"up to {self.k} items are"
+        shares = in_turn([f"{float(share):.0%}" for share in self.design.reach])
+        looks = (
+            f"Fewer than {self.plenty} also have to reach a share of all users, by a noisy look: "
+            f"{shares}."
+        )
         reach = (
             "by how many more people each would reach, and by its noisy weights, as far as earlier "
             "picks bear these out"
@@ -227,6 +259,7 @@ class AdaptiveHittingSet(InRounds):
         return [
             *self._explain_rounds("found", may_stop=True),
             f"The rounds stop early once enough items are found: {stops}.",
+            looks,
             f"Then {picked} picked, {reach}.",
             f"If the rounds stop after the first, {odds(self.local_epsilon)} If later, by less.",
             people_needed(self.threshold),
@@ -241,17 +274,71 @@ class AdaptiveHittingSet(InRounds):
     def select(self, evidence: UserSets, draws: Draws) -> Selection:
         """At most k items in the order picked, each with its noisy weight of the first round."""
         held = evidence.bounded(self.max_items_per_user, draws)
-        found = self.search.found_early(UntilMany(self.enough), held, draws)
-        local_epsilon = self.picks_after(found.rounds)
+        stop = _UntilManyAreReached(self, evidence, draws)
+        found = self.search.found_early(stop, held, draws)
+        local_epsilon = self.picks_after(found.rounds, stop.looks)
         weights = np.maximum(found.estimates / self.threshold, 1.0)
-        picks = pick_by_reach(evidence, found.items, weights, self.k, local_epsilon, draws)
+        power = _POWER if stop.many_are_reached else _POWER_OF_FEW
+        picks = pick_by_reach(evidence, found.items, weights, self.k, local_epsilon, draws, power)
         sd = self.search.first_sd
         scores = np.round(found.first[picks], score_digits(sd))
         return Selection(found.items[picks], scores, noise_sd=sd)
 
 
+@dataclass
+class _UntilManyAreReached(StopRule):
+    """Stop when so many items are found; after the first rounds, only if they reach many users.
+
+    Attributes:
+        asked: What says how many, and how a look is paid for.
+        held: Users' whole sets, as the picks read them.
+        draws: All randomness.
+        looks: How many looks were taken.
+        many_are_reached: What the last of them found.
+    """
+
+    asked: AdaptiveHittingSet
+    held: UserSets
+    draws: Draws
+    looks: int = 0
+    many_are_reached: bool = True
+
+    def is_enough(self, search: Search, rounds: int, found: Ints, estimates: Floats) -> bool:  # noqa: ARG002 - any search
+        """Whether there are as many, and reach as many."""
+        reach = self.asked.design.reach
+        if len(found) < self.asked.enough[rounds - 1]:
+            return False
+        if rounds > len(reach) or len(found) >= self.asked.plenty:
+            return True
+        self.looks += 1
+        self.many_are_reached = self._look(found, reach[rounds - 1])
+        return self.many_are_reached
+
+    def _look(self, found: Ints, share: Fraction) -> bool:
+        """Whether such a share of users hold anything of what was found: a number in noise.
+
+        With a share of a/b, those who do count for b - a, and the others for -a.
+        """
+        reached, all_users = _holders(self.held.among(found)), _holders(self.held)
+        ahead = np.array([share.denominator * reached - share.numerator * all_users])
+        most = max(share.numerator, share.denominator - share.numerator)  # of one user
+        sd = round_up(most * Fraction(self.asked.look_sd))
+        return bool(self.draws.coin(NormalCDF(ahead, sd, 1.0))[0])
+
+
+def _holders(held: UserSets) -> int:
+    """How many users hold anything."""
+    return int(held.users_of_size()[1:].sum())
+
+
 def pick_by_reach(
-    held: UserSets, domain: Ints, weights: Floats, k: int, local_epsilon: float, draws: Draws
+    held: UserSets,
+    domain: Ints,
+    weights: Floats,
+    k: int,
+    local_epsilon: float,
+    draws: Draws,
+    power: float = _POWER,
 ) -> Ints:
     """Places in the domain of `k` items (all, if fewer), in the order picked.
 
@@ -265,10 +352,11 @@ def pick_by_reach(
         k: How many.
         local_epsilon: By how much one user changes the logarithm of odds, at most.
         draws: The exact draws.
+        power: That of the first pick, at most `_MOST_POWER`.
     """
     picked: list[int] = []
     unreached = held.unreached(domain)
-    is_left, logs, power = np.ones(len(domain)), np.log(weights), _POWER
+    is_left, logs = np.ones(len(domain)), np.log(weights)
     at_most = float(np.exp(_MOST_POWER * logs).sum()) * _ROUNDING
     for _ in range(min(k, len(domain))):
         # In the order of the domain, and of all of it: in that of counts, rounding would tell of

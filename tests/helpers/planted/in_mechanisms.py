@@ -209,6 +209,9 @@ MECHANISMS = [
             "picks at 1.15 times what is left for them": at(
                 adaptive_hitting_set, "pick_by_reach", argument_times(4, 1.15)
             ),
+            "a look at whom items reach has a tenth of its noise": method(
+                AdaptiveHittingSet, "look_sd", times(0.1)
+            ),
         },
     ),
     *mistakes(
