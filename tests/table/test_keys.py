@@ -195,6 +195,7 @@ def test_threads_give_integers_the_codes_that_one_gives(cores, different, monkey
     values = rng.integers(-(2**63), 2**63 - 1, different)[rng.integers(0, different, 20_000)]
     monkeypatch.setattr(coding, "_PIECE", 97)
     monkeypatch.setattr(coding, "_LEAST_FAR", 1000)
+    monkeypatch.setattr(coding, "_FIRST_SLOTS", 16)  # so that it grows
     monkeypatch.setattr(coding.os, "cpu_count", lambda: cores)
     numbers = {}
     expected = [numbers.setdefault(value, len(numbers)) for value in values.tolist()]

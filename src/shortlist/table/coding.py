@@ -39,7 +39,8 @@ _NEAR = 2**30
 _FAST_TURNS = 2
 # Codes are uint32.
 _LIMIT = 2**32
-_FIRST_SLOTS = 1024
+# So many that a small table never grows: what fills a larger one need not be compiled for it.
+_FIRST_SLOTS = 2**16
 
 _T = TypeVar("_T", bound=np.generic)
 
