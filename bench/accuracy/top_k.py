@@ -39,7 +39,7 @@ _NOTE = (
     f"mass + 1e-4. {PUBLISHED} is the published algorithm (Dick et al. 2026, Alg. 2), {_FIRST} the "
     "default of version 0.1. LimitedDomain (Durfee & Rogers 2019) gets bounded sets, or whole "
     "counts without any bound. The default, GreedyOrAdaptive, takes AdaptiveTopK on these tables "
-    "in all but 1 of 1,000 runs, so that figures of AdaptiveTopK are its own."
+    "in all but 1 of 1,000 runs."
 )
 _CHOSEN_ON = ("steam_200k", "amazon_magazine", "twitter_airline_tokens", "anime_5k")
 """What the parameters of `AdaptiveTopK` were chosen on, and on tables that are not here."""
