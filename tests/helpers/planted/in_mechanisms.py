@@ -209,9 +209,6 @@ MECHANISMS = [
             "picks at 1.15 times what is left for them": at(
                 adaptive_hitting_set, "pick_by_reach", argument_times(4, 1.15)
             ),
-            "a look at whom items reach has a tenth of its noise": method(
-                AdaptiveHittingSet, "look_sd", times(0.1)
-            ),
         },
     ),
     *mistakes(
@@ -220,7 +217,10 @@ MECHANISMS = [
         {
             "all that follows the first round counts as noise on weights": method(
                 AdaptiveHittingSet, "_first", always(0.999)
-            )
+            ),
+            "a look at whom items reach has a tenth of its noise": method(
+                AdaptiveHittingSet, "look_sd", times(0.1)
+            ),
         },
     ),
     *mistakes(
