@@ -206,9 +206,7 @@ class SqliteFile:
         """Create the file, which appears under its name when it is complete."""
         self.require_new()
         new = self._new_name()
-        with _alone_in(self._path.parent) as alone:
-            if alone:
-                self._remove_unfinished()
+        with _creating_in(self._path.parent, if_alone=self._remove_unfinished):
             try:
                 # Only the owner may read answers.
                 os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -349,20 +347,21 @@ class SqliteFile:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[bool]:
-    """Whether all others who ask for this folder wait, as they then do until this is done.
+def _creating_in(folder: Path, *, if_alone: Callable[[], None]) -> Iterator[None]:
+    """Create a file; before, do something if nobody else creates one in the folder meanwhile.
 
-    The system lets go of it where a process ends. False where folders cannot be locked.
+    The system lets go of the folder where a process ends. Where it locks none, nobody is alone.
     """
     with ExitStack() as stack:
-        alone = False
         with suppress(OSError):
             handle = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, handle)
-            fcntl.flock(handle, fcntl.LOCK_EX)
             stack.callback(fcntl.flock, handle, fcntl.LOCK_UN)  # a fork may hold the handle, too
-            alone = True
-        yield alone
+            with suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if_alone()
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
 
 
 def _executing(connection: sqlite3.Connection) -> Execute:
