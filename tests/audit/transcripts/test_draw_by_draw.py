@@ -2,9 +2,11 @@
 
 import math
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from helpers import planted
 from helpers.audited import broken
 from helpers.exhaustive import exhaustive
 from helpers.planted import KNOWN, NEW, PLANTS
@@ -54,6 +56,7 @@ UNUSUAL = [
     WeightedGaussianPeeling(k=1, epsilon=0.01, delta=0.01, max_items_per_user=1000),
     LimitedDomain(k=100, epsilon=0.01, delta=1e-12, max_items_per_user=1),
 ]
+NOT_SEEN = Path(planted.__file__).with_name("not_seen_draw_by_draw.txt").read_text().splitlines()
 # Of each class of mistakes that laws of tiny tables do not see, one or two.
 FEW = (
     "two looks each with all of the budget",
@@ -176,10 +179,17 @@ def test_every_mechanism_holds_in_all_settings(kind):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("plants", "share"), [(NEW, 0.85), (KNOWN, 0.5)], ids=["new", "known"])
-def test_most_planted_mistakes_are_seen_draw_by_draw(plants, share):
-    seen = [plant for plant in plants if is_seen(plant)]
-    assert len(seen) >= share * len(plants)
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
+def test_all_planted_mistakes_but_these_are_seen_draw_by_draw(plant):
+    """The exact laws show the others, or what a release costs."""
+    assert is_seen(plant) == (plant.name not in NOT_SEEN)
+
+
+def test_most_planted_mistakes_are_seen():
+    assert {*NOT_SEEN} < {plant.name for plant in PLANTS}
+    for plants, share in ((NEW, 0.85), (KNOWN, 0.5)):
+        seen = [plant for plant in plants if plant.name not in NOT_SEEN]
+        assert len(seen) >= share * len(plants)
 
 
 @pytest.mark.parametrize(

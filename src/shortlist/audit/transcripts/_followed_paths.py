@@ -240,8 +240,8 @@ class Path:
         reached: Whether each of these picks an item that the user raises, and leaves another.
         wrong: What is otherwise on the neighbour, so that no cost covers it; "" if nothing is.
         left: Why it was not followed to the end; "" if it was.
-        own: Of each call for noise on items of the user alone, by its number: how many items of
-            both tables come before them.
+        own: Of each call for noise, by its number, from the first on that is about items of the
+            user alone: how many items of both tables come before them.
         kept: How many items of the user alone each of these calls is about.
         decided_later: Whether the mechanism itself decides what comes of some of that noise.
         noise: How often normal noise is asked for.
@@ -295,7 +295,9 @@ def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
     if len(selections) == 2 and not wrong:
         wrong, left = _compared(replayer, *selections, ties=table.ties or table.own > 0)
     noisy = {i: call for i, call in enumerate(recorder.asked) if isinstance(call, Noisy)}
-    own = {i: n for i, n in replayer.shared.items() if len(noisy[i].scores) > n}
+    kept = {i: len(noisy[i].scores) - n for i, n in replayer.shared.items()}
+    first = min((i for i, n in kept.items() if n), default=len(recorder.asked))
+    own = {i: n for i, n in replayer.shared.items() if i >= first}
     return Path(
         table,
         way,
@@ -305,8 +307,8 @@ def path_of(mechanism: Mechanism, table: TableWithUser, way: int) -> Path:
         wrong=wrong,
         left=left,
         own=own,
-        kept=tuple(len(noisy[i].scores) - n for i, n in own.items()),
-        decided_later=any(noisy[i].step is not None for i in own),
+        kept=tuple(kept[i] for i in own),
+        decided_later=any(noisy[i].step is not None and kept[i] for i in own),
         noise=sum(call.noise for call in recorder.asked),
         picks=sum(call.picks for call in recorder.asked),
         shared=replayer.share(),

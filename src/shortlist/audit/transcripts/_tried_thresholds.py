@@ -43,6 +43,16 @@ class _Round(NamedTuple):
     sd: float
     step: float
 
+    @property
+    def lowest(self) -> int:
+        """A noisy value that is out of reach."""
+        return -self.steps(_FAR)
+
+    @property
+    def highest(self) -> int:
+        """A noisy value that is more than enough."""
+        return self.steps(_FAR) + math.ceil(1 / self.step)
+
     def steps(self, sds: float) -> int:
         return math.ceil(sds * self.sd / self.step)
 
@@ -52,11 +62,23 @@ class _TriedRun(NamedTuple):
 
     Attributes:
         asked: What is asked of each draw.
-        outcome: How much each call for noise is about, and what is selected.
+        lengths: How much each call for noise is about.
+        selected: The positions.
     """
 
     asked: list[Asked]
-    outcome: tuple[list[int], list[int]]
+    lengths: list[int]
+    selected: list[int]
+
+    def ends_as(self, other: _TriedRun) -> bool:
+        return (self.lengths, self.selected) == (other.lengths, other.selected)
+
+    def asked_like(self, call: int, other: _TriedRun) -> int:
+        """How much a call is about, if it is for noise of the same law; -1 if it is not."""
+        mine, theirs = self.asked[call : call + 1], other.asked[call : call + 1]
+        noisy = [each for each in (*mine, *theirs) if isinstance(each, Noisy)]
+        same = len(noisy) == 2 and noisy[0].law == noisy[1].law
+        return len(noisy[0].scores) if same else -1
 
 
 @dataclass
@@ -87,7 +109,7 @@ class _Trial:
         recorder = Recorder(draws, partial(self._steered, chosen))
         selected = self.mechanism.select(self.path.table.evidence(True), recorder)
         lengths = [len(a.scores) for a in recorder.asked if isinstance(a, Noisy)]
-        return _TriedRun(recorder.asked, (lengths, np.sort(selected.positions).tolist()))
+        return _TriedRun(recorder.asked, lengths, np.sort(selected.positions).tolist())
 
     def _steered(self, chosen: dict[int, int], number: int, asked: Asked, outcome: Any) -> Any:
         outcome = EachWayInTurn(self.path.way)(number, asked, outcome)
@@ -100,7 +122,7 @@ class _Trial:
             return outcome
         here = _round_of(number, asked)
         told = outcome.copy()
-        told[place:] = -here.steps(_FAR)
+        told[place:] = here.lowest
         told[place] = chosen.get(number, told[place])
         return told
 
@@ -110,19 +132,24 @@ class _Trial:
             raise Unfollowed("another draw was made where the item's noise was chosen")
         return asked
 
+    def is_asked(self, call: int, other: dict[int, int] | None = None) -> bool:
+        """Whether a call is about the item: it may be found, or dropped, or of another search."""
+        return self.path.own[call] < len(self.noisy(call, other).scores)
+
     def score(self, call: int, other: dict[int, int] | None = None) -> float:
-        """The item's score in a call, without noise: 0 where only found items have one."""
-        scores, place = self.noisy(call, other).scores, self.path.own[call]
-        return float(scores[place]) if place < len(scores) else 0.0
+        """The item's score in a call, without noise: 0 where it has none."""
+        if not self.is_asked(call, other):
+            return 0.0
+        return float(self.noisy(call, other).scores[self.path.own[call]])
 
     def least(self, here: _Round, near: int | None = None) -> int | None:
-        """The least noisy value, in steps, of which something comes; None if nothing does.
+        """The least noisy value, in steps, that names the item; None if nothing does.
 
         Args:
             here: The round.
             near: A guess, around which it is looked for first.
         """
-        low, high = -here.steps(_FAR), here.steps(_FAR) + math.ceil(1 / here.step)
+        low, high = here.lowest, here.highest
         is_enough = partial(self.is_enough, here)
         if near is not None:
             low, high = _around(is_enough, min(max(near, low + 1), high - 1), low, high)
@@ -131,7 +158,15 @@ class _Trial:
         return low + 1 + bisect_left(range(low + 1, high), True, key=is_enough)
 
     def is_enough(self, here: _Round, value: int) -> bool:
-        return self.run({here.call: value}).outcome != self.run().outcome
+        """Whether something comes of it, and the item does not merely stay."""
+        run = self.run({here.call: value})
+        return not run.ends_as(self.run()) and not self._stays(here, run)
+
+    def _stays(self, here: _Round, run: _TriedRun) -> bool:
+        """Whether the next round asks for more than if the item were dropped here, or named."""
+        dropped, named = self.run(), self.run({here.call: here.highest})
+        n, *others = (each.asked_like(here.call + 1, dropped) for each in (run, dropped, named))
+        return n > max(others)
 
 
 def _around(is_enough: Callable[[int], bool], near: int, low: int, high: int) -> tuple[int, int]:
@@ -156,13 +191,12 @@ def chance_of_own(mechanism: Mechanism, path: Path, guesses: dict[int, int]) -> 
         guesses: In each call, what was enough on other paths; what is enough on this one is added.
     """
     trial = _Trial(mechanism, path)
-    chance, before = 0.0, list[_Round]()
-    calls = list(path.own.items())
-    for (call, place), (following, _) in zip(calls, [*calls[1:], calls[-1]], strict=True):
-        asked = trial.run().asked[call]
-        if not isinstance(asked, Noisy):
+    chance, own, before = 0.0, 0, list[_Round]()
+    for call, place in path.own.items():
+        asked = trial.noisy(call)
+        if not trial.is_asked(call):
             continue
-        own = len(asked.scores) - place
+        own = max(own, len(asked.scores) - place)  # all others may be dropped by now
         if _is_of_coins(asked):
             effects = [(earlier, _effect_on_score(trial, call, earlier)) for earlier in before]
             chance += own * _chance(trial, -float(asked.scores[place]), asked, effects)
@@ -177,7 +211,7 @@ def chance_of_own(mechanism: Mechanism, path: Path, guesses: dict[int, int]) -> 
         distance = enough * here.step - trial.score(call)
         effects = [(earlier, _effect_on_need(trial, here, enough, earlier)) for earlier in before]
         chance += own * _chance(trial, distance, asked, effects)
-        trial.chosen[call] = _leaving_most(trial, here, enough, following)
+        trial.chosen[call] = _leaving_most(trial, here, enough)
         before.append(here)
     return chance
 
@@ -213,9 +247,17 @@ def _effect_on_score(trial: _Trial, number: int, earlier: _Round) -> float:
     return -float(np.median(np.diff(lower))) / (moved * earlier.step)
 
 
-def _leaving_most(trial: _Trial, here: _Round, enough: int, following: int) -> int:
-    """The noisy value that is not enough and leaves the item the largest weight in another call."""
+def _leaving_most(trial: _Trial, here: _Round, enough: int) -> int:
+    """The noisy value that is not enough and leaves the item the largest weight in the next call.
+
+    That is the next of those that are about the item, where it just stays.
+    """
     values = [enough - 1 - n * here.steps(_APART) for n in range(_PLACES)]
+    later = [call for call in trial.path.own if call > here.call]
+    following = next((call for call in later if trial.is_asked(call, {here.call: values[0]})), None)
+    if following is None:
+        return values[0]
+    values = [value for value in values if trial.is_asked(following, {here.call: value})]
     if _is_of_coins(trial.noisy(following)):  # whose scores count the noisy value itself
         scores = np.array([trial.score(following, {here.call: value}) for value in values])
         scores -= np.median(np.diff(scores) / np.diff(values)) * np.array(values)
