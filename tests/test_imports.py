@@ -86,7 +86,8 @@ ALLOWED = {
     "table": {"databases", "draws", "errors", "kernels", "runtime"},
     "stores": {"databases", "draws", "errors", "evidence", "parameters", "runtime", "table"},
     "engines": {
-        "databases", "draws", "errors", "evidence", "parameters", "runtime", "stores", "table",
+        "databases", "draws", "errors", "evidence", "kernels", "parameters", "runtime", "stores",
+        "table",
     },
     "release": {
         "_version", "algorithms", "charts", "draws", "mechanisms", "errors", "parameters",

@@ -3,7 +3,7 @@
 import functools
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from helpers.hitting import contributions
 from shortlist import kernels
 from shortlist.algorithms import search_in_rounds, thinning
-from shortlist.algorithms.rounding_grids import coarse_grid
-from shortlist.algorithms.search_in_rounds import BOOSTS, UntilMany, UntilSafe
+from shortlist.algorithms.rounding_grids import FARTHEST, coarse_grid
+from shortlist.algorithms.search_in_rounds import BOOSTS, Search, UntilMany, UntilSafe
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
@@ -43,14 +43,15 @@ def held_by(*users, n_items):
 def added(rounds, boosts, n_items):
     """What one user of all these items adds, in units."""
     held = held_by(range(n_items), n_items=n_items)
-    left, kept = held.sizes.copy(), np.empty_like(held.items)
+    left, kept, dropped = held.sizes.copy(), np.empty_like(held.items), np.zeros(1, np.int64)
     tables = np.array(boosts, np.int16), rounds._floors(n_items), rounds._caps(n_items)
-    sums = held.added_up(kernels.steer, left, kept, *tables)
+    sums = held.added_up(kernels.steer, left, kept, dropped, *tables)
     assert kept[: left[0]].tolist() == [i for i in range(n_items) if boosts[i] >= 0]
+    assert dropped[0] == boosts.count(kernels.DROPPED)
     return sums
 
 
-boosts = st.lists(st.sampled_from([-1, 0, 1, 2, 700, 2047, 2048]), min_size=1, max_size=7)
+boosts = st.lists(st.sampled_from([-2, -1, 0, 1, 2, 700, 2047, 2048]), min_size=1, max_size=7)
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
@@ -59,7 +60,7 @@ def test_every_subset_of_a_user_s_items_leaves_its_floor_to_the_others(boosts):
     """The condition of the theorem, in whole numbers, for each set N of items not yet found."""
     d = len(boosts)
     squares = [int(x) ** 2 for x in added(rounds_of(), boosts, d)]
-    left = [i for i in range(d) if boosts[i] >= 0]
+    left = [i for i in range(d) if boosts[i] != kernels.FOUND]
     assert all(squares[i] == 0 for i in range(d) if boosts[i] < 0)
     for n in range(len(left) + 1):
         for novel in itertools.combinations(left, n):
@@ -67,12 +68,20 @@ def test_every_subset_of_a_user_s_items_leaves_its_floor_to_the_others(boosts):
             assert others <= ONE**2 * (1 - FLOOR * n / d)
 
 
+def test_dropped_items_that_leave_their_floor_to_others_are_caught():
+    right, wrong = (
+        added(rounds_of(), [far, far, 2048], 3)[2] for far in (kernels.DROPPED, kernels.FOUND)
+    )
+    most = ONE**2 * (1 - FLOOR * 2 / 3)
+    assert int(right) ** 2 <= most < int(wrong) ** 2
+
+
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(boosts=boosts)
 def test_weights_are_those_of_the_definition_but_for_their_rounding(boosts):
     d, rounds = len(boosts), rounds_of()
     found = added(rounds, boosts, d) / ONE
-    left = sum(b >= 0 for b in boosts)
+    left = sum(b != kernels.FOUND for b in boosts)
     total = sum(b * b for b in boosts if b > 0)
     cap = math.sqrt(rounds._caps(d)[d]) / ONE
     for x, b in zip(found, boosts, strict=True):
@@ -143,6 +152,68 @@ def test_nobody_and_one_user_find_nothing():
     for users in ([], [[]], [[0]]):
         found = rounds_of().found(held_by(*users, n_items=1), ExactDraws(SeededBits(5)))
         assert found.items.tolist() == []
+
+
+# --- what is dropped
+
+
+class HeardToTheEnd(Search):
+    """What is dropped goes on to be added up and heard of, is worth nothing, and is never found."""
+
+    def steer(self, progress):
+        far = progress.so_far < self._least_kept[progress.rounds - 1]
+        progress.so_far[far] = -FARTHEST // self.grid.step
+        self.__dict__["dropped"] = self.__dict__.get("dropped", 0) + int(far.sum())
+        vars(self)["_least_kept"] = [-(2**62)] * self.schedule.rounds
+        super().steer(progress)
+        del vars(self)["_least_kept"]
+
+
+def law_with(kind, drops_from, monkeypatch):
+    monkeypatch.setattr(search_in_rounds, "_DROPPED", drops_from)
+    given = {"epsilon": 2.0, "delta": 0.2, "max_items_per_user": 2, "rounds": 3}
+    search = kind(**vars_of(AdaptiveGaussian(**given).audit_hints().coarse.search))
+
+    def found(draws):
+        found = search.found(held_by([0, 1], [0], [0], n_items=2), draws)
+        return tuple(found.items.tolist()), tuple(found.first.tolist())
+
+    return law(found), vars(search).get("dropped", 0)
+
+
+def vars_of(search):
+    return {field.name: getattr(search, field.name) for field in fields(search)}
+
+
+def test_what_is_dropped_might_as_well_be_heard_to_the_end(monkeypatch):
+    found, _ = law_with(Search, 0.5, monkeypatch)
+    expected, dropped = law_with(HeardToTheEnd, 0.5, monkeypatch)
+    never, _ = law_with(Search, 50.0, monkeypatch)
+    assert dropped > 0
+    assert max(abs(found.get(o, 0) - p) for o, p in never.items()) > 1e-3
+    for outcome in expected.keys() | found.keys():
+        assert abs(found.get(outcome, 0) - expected.get(outcome, 0)) < 1e-12
+
+
+def test_what_is_dropped_is_not_heard_again():
+    search, held = rounds_of(), held_by([0, 1, 2], [1], n_items=3)
+    progress = search.begin(held)
+    bar = search._least_kept[0]
+    part = search.schedule.parts[0]
+    search.observe(progress, Told([bar // part - 1, bar // part + 1, -(2**40)]))
+    search.steer(progress)
+    assert progress.items.tolist() == [1]
+    draws = Told([0])
+    search.observe(progress, draws)
+    assert draws.heard == [1]
+
+
+def test_known_items_are_never_dropped():
+    search, held = rounds_of(), held_by([0, 1], n_items=2).with_public(np.array([1]))
+    progress = search.begin(held, search.of_known)
+    search.observe(progress, Told([-(2**40), -(2**40)]))
+    search.steer(progress)
+    assert progress.items.tolist() == [1]
 
 
 # --- what is done where items are many changes no law

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from helpers.engine_places import Spark, is_slow, rows_of, sets_of, stays_in_engine
+from shortlist import kernels
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.engines.tables import _spark as spark_dialect
@@ -242,8 +243,9 @@ def _check_rounds(bounded, twin):
     one, other = bounded.steering(), twin.steering()
     sizes = np.maximum(np.arange(bounded.largest + 1), 1)
     boosts = rng.integers(0, 2**11 + 1, bounded.n_items).astype(np.int16)
-    for floor in (2**40 // 6, 2**40 // 7 + 1):
-        boosts[rng.random(len(boosts)) < 0.1] = -1
+    for floor in (2**40 // 6, 2**40 // 7 + 1, 2**40 // 8):
+        boosts[(rng.random(len(boosts)) < 0.1) & (boosts >= 0)] = kernels.FOUND
+        boosts[(rng.random(len(boosts)) < 0.2) & (boosts >= 0)] = kernels.DROPPED
         boosts[(rng.random(len(boosts)) < 0.3) & (boosts > 0)] = 0
         floors, caps = floor // sizes, 2**41 // sizes + 12345
         assert one.sums(boosts, floors, caps).tolist() == other.sums(boosts, floors, caps).tolist()

@@ -4,6 +4,7 @@ import itertools
 import math
 from functools import partial
 from types import SimpleNamespace
+from typing import NamedTuple
 
 from scipy.special import ndtr
 
@@ -11,7 +12,7 @@ from helpers.oracles_of_counts import peeling_oracle
 from helpers.oracles_of_policies import greedy_with_scores
 from helpers.oracles_of_users import averaged, weights_of
 
-FLOOR, BOLDNESS = 0.25**2, 1.5
+FLOOR, BOLDNESS, TOO_FAR = 0.25**2, 1.5, 2.5
 SHARED = ("sigma", "search", "_release")  # by all bounds that are chosen from
 OF_ITEMS = 0.15  # of the zCDP, where pairs are picked of what is found
 
@@ -96,14 +97,21 @@ def odds_of_bounds(mechanism, data):
         yield factor * math.exp(-mechanism.choice_epsilon * lost)
 
 
+class Bars(NamedTuple):
+    """What an item has to reach after each round, and whether it is heard of in all of them."""
+
+    thresholds: tuple
+    is_known: bool = False
+
+
 def of_kept(mechanism, kept, known):
     """Each outcome: the items found, and the first noisy weight of each."""
     kept = [held for held in kept if held]
     outcomes = {}
     weights = {x: w for x, w in enumerate(weights_of(kept, 3)) if w > 0}
     start = dict.fromkeys(sorted(set(weights) | known), ())
-    bars = dict.fromkeys(start, mechanism.thresholds)
-    bars |= {x: list(known_thresholds(mechanism)) for x in known}
+    bars = dict.fromkeys(start, Bars(mechanism.thresholds))
+    bars |= {x: Bars(tuple(known_thresholds(mechanism)), is_known=True) for x in known}
     for history, p in after(mechanism, bars, kept, start, frozenset(), 1.0):
         outcomes[history] = outcomes.get(history, 0) + p
     return outcomes
@@ -140,13 +148,14 @@ def after(mechanism, bars, kept, seen, found, p):
         yield from after(mechanism, bars, kept, new, named, p * math.prod(q for _, _, q in outcome))
 
 
-def law_of_round(mechanism, thresholds, seen, total, r):
+def law_of_round(mechanism, bars, seen, total, r):
     """For each rounded value: whether it finds the item, and its chance; at last, the coin."""
     parts, grid = mechanism.search.schedule.parts, mechanism.search.grid
     size, done = grid.step / 2**20, sum(parts[: r + 1])
     sd = mechanism.sigma * math.sqrt(sum(parts) / parts[r])
-    bar = done * thresholds[r]
-    before = -math.inf if -1 in seen else size * sum(map(math.prod, zip(parts, seen, strict=False)))
+    bar = done * bars.thresholds[r]
+    is_out = -1 in seen or is_dropped(mechanism, bars, seen)
+    before = -math.inf if is_out else size * sum(map(math.prod, zip(parts, seen, strict=False)))
     if r == len(parts) - 1:
         chance = ndtr((before + parts[r] * total - bar) / (parts[r] * sd))
         return [(None, True, chance), (None, False, 1 - chance)]
@@ -165,7 +174,7 @@ def weight_of(mechanism, bars, user, seen, found, r):
     if r == 0:
         return dict.fromkeys(user, 1 / math.sqrt(d))
     left = [x for x in user if x not in found]
-    boosts = {x: boost(mechanism, bars[x][-1], seen[x], r) for x in left}
+    boosts = {x: boost(mechanism, bars[x], seen[x], r) for x in left}
     total = sum(b**2 for b in boosts.values())
     even = getattr(mechanism, "floor", FLOOR) / d
     free = 1 - len(left) * even
@@ -195,20 +204,32 @@ def upper(chance):
     return low
 
 
-def boost(mechanism, threshold, seen, r):
+def is_dropped(mechanism, bars, seen):
+    """Whether it was too far from the last threshold after any of these rounds."""
+    return not bars.is_known and any(
+        missing(mechanism, bars, seen[: r + 1])[1] > TOO_FAR for r in range(len(seen))
+    )
+
+
+def boost(mechanism, bars, seen, r):
     """In whole parts of 2^11."""
+    if -1 in seen or is_dropped(mechanism, bars, seen):
+        return 0.0
+    lacking, excess = missing(mechanism, bars, seen[:r])
+    return round(2**11 * lacking * math.exp(-(max(0.0, excess) ** 2) / 2)) / 2**11
+
+
+def missing(mechanism, bars, seen):
+    """What is lacking, and by how many standard deviations it is more than can be hoped for."""
     parts, whole = mechanism.search.schedule.parts, mechanism.search.schedule.whole
     size = mechanism.search.grid.step / 2**20
-    if -1 in seen:
-        return 0.0
     sums = size * sum(map(math.prod, zip(parts, seen, strict=False))) / whole
-    done = sum(parts[:r]) / whole
+    done = sum(parts[: len(seen)]) / whole
     rest, mean = 1 - done, sums / done
-    needed = max(0.0, (threshold - sums) / rest)
+    needed = (bars.thresholds[-1] - sums) / rest
     spread = mechanism.sigma * math.sqrt(BOLDNESS**2 / done + 1 / rest)
-    excess = max(0.0, (needed - BOLDNESS * mean) / spread)
-    lacking = min(1.0, needed / mean) if mean > 0 else 1.0
-    return round(2**11 * lacking * math.exp(-(excess**2) / 2)) / 2**11
+    lacking = min(1.0, max(0.0, needed) / mean) if mean > 0 else float(needed > 0)
+    return lacking, (needed - BOLDNESS * mean) / spread
 
 
 def told(mechanism, seen, found):

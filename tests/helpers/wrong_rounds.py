@@ -16,14 +16,16 @@ class Loop(Search):
         sums = held.added_up(kernels.weigh, self._even_weights(held.largest))
         items = np.flatnonzero(sums)
         heard, every_sum = [], [sums[items]]
-        found = np.zeros(len(items), np.bool_)
+        found, dropped = np.zeros((2, len(items)), np.bool_)
         for r in range(self.schedule.rounds - 1):
             heard.append(self._noisy(every_sum[-1], r, draws))
-            found |= self.reached(heard, every_sum, draws)
-            boosts = np.full(held.n_items, -1, np.int16)
+            found |= self.reached(heard, every_sum, draws) & ~dropped
+            dropped |= ~found & (self.so_far(heard) < self._least_kept[r])
+            boosts = np.full(held.n_items, kernels.FOUND, np.int16)
             boosts[items[~found]] = self.wanted(heard)[~found]
+            boosts[items[dropped]] = kernels.DROPPED
             every_sum.append(self.steered(held, boosts)[items])
-        left = np.flatnonzero(~found)
+        left = np.flatnonzero(~found & ~dropped)
         found[left] = draws.coin(self.last(heard, every_sum, left, draws))
         return Found(items[found], heard[0][found] * (self.grid.step / 2**20))
 
@@ -39,8 +41,9 @@ class Loop(Search):
 
     def steered(self, held, boosts):
         left, kept = held.sizes.copy(), np.empty_like(held.items)
+        dropped = np.zeros_like(left)
         tables = self._floors(held.largest), self._caps(held.largest)
-        return held.added_up(kernels.steer, left, kept, boosts, *tables)
+        return held.added_up(kernels.steer, left, kept, dropped, boosts, *tables)
 
     def last(self, heard, every_sum, left, _draws):
         return self._last(self.so_far(heard)[left], every_sum[-1][left])

@@ -51,6 +51,7 @@ BOOSTS = 2**11
 
 _CELLS = 2**14  # of a table of boosts, at most
 _FAR = 4.1  # standard deviations from where on every boost is rounded to 0: e^(-_FAR²/2) < 2^-12
+_DROPPED = 2.5  # standard deviations too far from the last bar to be heard of any more
 _RARE = 3.0  # standard deviations below the bar: coins of chances below 0.00135 are thinned
 _LEAST_BOOST = 0.3  # that an estimate takes for what an item was worth
 _BY_MISTAKE = 0.01  # the chance that a known item is found in any round which nobody holds
@@ -74,8 +75,8 @@ class Progress:
         held: Users' bounded sets.
         codes: What each item's position is in the table; None where it is the position here.
         steering: The same users, as they weight their items after the first round.
-        items: Positions of the items that anybody holds or everybody knows and that were not
-            found, rising, shape (n,): what is found leaves.
+        items: Positions of the items that anybody holds or everybody knows and that were neither
+            found nor dropped, rising, shape (n,).
         so_far: The noisy sums of all rounds, part by part, in steps, shape (n,).
         sums: What users add in the round to come, of every item there could be.
         boosts: How much weight each of these is worth in it; None in the first round.
@@ -110,12 +111,21 @@ class Progress:
 
     @property
     def sums_of_items(self) -> Ints:
-        """What users add to those not found."""
+        """What users add to those that are left."""
         return self.sums if len(self.items) == len(self.sums) else self.sums[self.items]
 
     def positions(self, items: Ints) -> Ints:
         """In the table."""
         return items if self.codes is None else self.codes[items]
+
+    def weigh(self, boosts: NDArray[np.int16]) -> NDArray[np.int16]:
+        """Let items be worth this in the round to come; what is dropped leaves. Boosts of all."""
+        of_all = np.full(len(self.sums), kernels.FOUND, np.int16)
+        if self.boosts is not None:  # what was dropped before still is
+            np.copyto(of_all, self.boosts, where=self.boosts == kernels.DROPPED)
+        n = kernels.spread_boosts(self.items, self.so_far, boosts, of_all)
+        self.items, self.so_far, self.boosts = self.items[:n], self.so_far[:n], of_all
+        return of_all
 
     def hear(self, noisy: Ints, part: int, bar: int, head_start: int) -> Ints:
         """Add noisy sums, part by part; what reaches the bar leaves. Its positions, rising.
@@ -137,7 +147,7 @@ class Observed(NamedTuple):
     """What one round told.
 
     Attributes:
-        items: The positions of the items that were not found before, rising, shape (m,).
+        items: The positions of the items that were left before, rising, shape (m,).
         sums: The noisy sum of each, in steps, shape (m,).
         boosts: How much weight each was worth, by position; None in the first round.
         found: The positions of those that it found.
@@ -369,17 +379,15 @@ class Search:
         """Let users weight the items anew, by the noisy sums of each so far."""
         r, held = progress.rounds - 1, progress.held
         boosts = self._boosts(r, progress.so_far)
+        boosts[progress.so_far < self._least_kept[r]] = kernels.DROPPED
         if progress.is_known is not None:
             known = progress.known
             boosts[known] = progress.of_known._boosts(r, progress.so_far[known])  # noqa: SLF001 - likewise
-        if len(boosts) < held.n_items:
-            boosts, left = np.full(held.n_items, -1, np.int16), boosts
-            boosts[progress.items] = left
-        progress.boosts = boosts
+        of_all = progress.weigh(boosts)
         limits = self._floors(held.largest), self._caps(held.largest)
         rounds = self.schedule.rounds
         with phase("round {n} of {rounds}", n=progress.rounds + 1, rounds=rounds):
-            progress.sums = progress.steering.sums(boosts, *limits)
+            progress.sums = progress.steering.sums(of_all, *limits)
 
     def _toss(self, progress: Progress, draws: Draws) -> Ints:
         """The positions of what the last round finds, without its noise."""
@@ -443,10 +451,25 @@ class Search:
         boosts[0] = boosts[-1] = 0
         return _TableOfBoosts(boosts, base, shift)
 
-    def _least_hopeful(self, r: int) -> float:
-        """The noisy sum so far, in parts of the whole, below which boosts are rounded to 0."""
+    @cached_property
+    def _least_kept(self) -> list[int]:
+        """The least sums, part by part and in steps, of items that later rounds hear of.
+
+        None are dropped where users do not look as far as the last threshold.
+        """
+        if self.towards is not Towards.LAST_THRESHOLD:
+            return [-FARTHEST * self.schedule.whole] * (self.schedule.rounds - 1)
+        size = self.grid.step * UNIT_OF_WEIGHTS / self.schedule.whole
+        rounds = range(self.schedule.rounds - 1)
+        return [math.ceil(self._least_hopeful(r, _DROPPED) / size) for r in rounds]
+
+    def _least_hopeful(self, r: int, far: float = _FAR) -> float:
+        """The noisy sum so far, in parts of the whole, of an item so far from the last bar.
+
+        By default, boosts are rounded to 0 below it.
+        """
         ahead = self._ahead(r)
-        level = ahead.bar / ahead.rest - _FAR * ahead.spread
+        level = ahead.bar / ahead.rest - far * ahead.spread
         return level / (1 / ahead.rest + self.expected_gain / ahead.done)
 
     def _worth(self, r: int, sums: Floats) -> Floats:

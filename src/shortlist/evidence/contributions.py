@@ -215,21 +215,21 @@ class _Steered(Steering):
     """Users' rows, of each the items that were left after the last round first.
 
     Attributes:
-        left: How many of each user's items were left, shape (n_users,).
-        kept: These, in the place of the items of `held`; none before the first round.
+        held: The rows before the first round.
+        state: How many of each user's items were left, shape (n_users,); these, in the place of the
+            items of `held`; and how many are dropped, shape (n_users,). None before the first.
     """
 
     held: Contributions
-    left: Ints | None = None
-    kept: Codes | None = None
+    state: tuple[Ints, Codes, Ints] | None = None
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
-        if self.left is None or self.kept is None:
-            held, self.left = self.held, self.held.sizes.copy()
-            self.kept = np.empty_like(held.items)
+        held = self.held
+        if self.state is None:
+            self.state = held.sizes.copy(), np.empty_like(held.items), np.zeros_like(held.sizes)
         else:
-            held = replace(self.held, items=self.kept)
-        return held.added_up(kernels.steer, self.left, self.kept, boosts, floors, caps)
+            held = replace(held, items=self.state[1])
+        return held.added_up(kernels.steer, *self.state, boosts, floors, caps)
 
 
 @dataclass(frozen=True)

@@ -143,8 +143,8 @@ class Steering(ABC):
         """What all users add to each item in a round, shape (n_items,): see `kernels.steer`.
 
         Args:
-            boosts: What an item is worth, from 0 to 2^11; -1 where it is found, for good. Shape
-                (n_items,).
+            boosts: What an item is worth, from 0 to 2^11; or that it is `kernels.FOUND` or
+                `kernels.DROPPED`, for good. Shape (n_items,).
             floors: The least square of a weight, by how many items the user held at first, in
                 multiples of 2^-40; shape (`largest` + 1,).
             caps: The largest square of a weight, likewise.

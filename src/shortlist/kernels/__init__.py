@@ -21,7 +21,7 @@ from shortlist.kernels.hashing import (
 )
 from shortlist.kernels.items_in_groups import group_parts, place_parts, unite_parts
 from shortlist.kernels.normal_quantiles import CELLS, FIRST_OCTAVE, OCTAVES, UNCLEAR, round_normals
-from shortlist.kernels.rounds import hear, look_up_boosts, steer
+from shortlist.kernels.rounds import DROPPED, FOUND, hear, look_up_boosts, spread_boosts, steer
 from shortlist.kernels.subset_numbers import (
     SCALE,
     add_numbers,
@@ -49,7 +49,9 @@ from shortlist.kernels.user_items import (
 
 __all__ = [
     "CELLS",
+    "DROPPED",
     "FIRST_OCTAVE",
+    "FOUND",
     "NOWHERE",
     "OCTAVES",
     "SCALE",
@@ -95,6 +97,7 @@ __all__ = [
     "sort_chunks",
     "sort_falling",
     "spend",
+    "spread_boosts",
     "steer",
     "subset_jumps",
     "tally",

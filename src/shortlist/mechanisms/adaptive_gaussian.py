@@ -63,8 +63,8 @@ class AdaptiveGaussian(InRounds):
     In the first round each user spreads weight over the items held. The noisy weights so far then
     tell which items are found, which are out of reach, and which are near the threshold. In each
     later round users put most of their weight on the last, a little on those out of reach, and none
-    on what is found. Each item's noisy weights are averaged over all rounds, so that nothing is
-    lost by dividing up the budget.
+    on what is found. Items that are much too far away are dropped for good. Each item's noisy
+    weights are averaged over all rounds, so that nothing is lost by dividing up the budget.
 
     The noisy weights of the first round are released with the named items: later ones say nothing
     about how many users hold an item.

@@ -170,21 +170,32 @@ def _nothing_lost(right, self):
     return Gaussian(self._by_rho.rho) if self.accounting is Accounting.ZCDP else right(self)
 
 
+def _dropped_by_truth(right, self, progress):
+    """An item leaves after the first round if a whole number of its sum is odd."""
+    if progress.rounds == 1:
+        odd = progress.sums_of_items >> 18 & 1 == 1
+        progress.so_far[odd] = self._least_kept[0] - 1
+    right(self, progress)
+
+
 def _summed(*, norm=1.0, found_count=False, floor_on_top=False):
     """The compiled loop of a round in Python, with mistakes."""
 
     def steer(*given):
-        starts, sizes, items, first, last, left, kept, boosts, floors, caps, sums = given
+        starts, sizes, items, first, last, left, kept, dropped, boosts, *tables = given
+        floors, caps, sums = tables
         for user in range(first, last):
             mine = items[starts[user] : starts[user] + left[user]].copy()
             still = mine[boosts[mine] >= 0]
             left[user] = len(still)
+            dropped[user] += np.count_nonzero(boosts[mine] == kernels.DROPPED)
             kept[starts[user] : starts[user] + len(still)] = still
             if not len(still):
                 continue
             worth = boosts[still].astype(np.float64) / BOOSTS
             floor, cap = floors[sizes[user]], caps[sizes[user]]
-            rest = norm * _ONE - (0 if floor_on_top else len(still) * floor)
+            spent = 0 if floor_on_top else (len(still) + dropped[user]) * floor
+            rest = norm * _ONE - spent
             squares = np.full(len(still), float(floor))
             if worth.any():
                 squares += worth**2 * rest / (worth @ worth)
@@ -250,6 +261,9 @@ ROUNDS = [
             ),
             "the last round's sums count with one part more than its noise": method(
                 Search, "_last", _last_counts_more
+            ),
+            "items are dropped by their sums without noise": method(
+                Search, "steer", _dropped_by_truth
             ),
             "10 % less noise than is charged for": method(
                 AdaptiveGaussian, "search", result(lambda it: replace(it, sigma=0.9 * it.sigma))

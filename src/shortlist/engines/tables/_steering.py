@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist import kernels
 from shortlist.draws import Ints
 from shortlist.engines.tables._expressions import CODE, SIZE, SUM, USER, Expression, total
 from shortlist.engines.tables._scratch import Scratch
@@ -19,7 +20,7 @@ from shortlist.engines.tables._sets_from_rows import SetsRead
 from shortlist.evidence.user_sets import Steering
 
 _SQUARE_OF_ONE = 2**40
-_SQUARE = "square"  # of what an item is worth
+_SQUARE = "square"  # of what an item is worth; or that it is found, or dropped
 _OF_SHORT = 2**50  # what is multiplied by 1 - 1 / this is not rounded up, in three operations
 
 
@@ -39,7 +40,7 @@ class SteeringInTable(Steering):
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
         scratch = self.scratch
-        squares = np.where(boosts < 0, -1, boosts.astype(np.int32) ** 2)
+        squares = np.where(boosts < 0, boosts, boosts.astype(np.int32) ** 2)
         worth = scratch.give_each(CODE, {_SQUARE: squares})
         limits = scratch.give_each(SIZE, {"floor": floors, "cap": caps})
         with scratch.summing():
@@ -52,17 +53,21 @@ class SteeringInTable(Steering):
         return sums
 
     def _shared(self, worth: Expression, limits: Expression) -> Expression:
-        """The rows of items not yet found, with what each user has to share out."""
+        """The rows of items that are left, with what each user has to share out."""
         import ibis
 
         left, look_up = self._left(worth), self.scratch.dialect.looked_up
-        added = {"left": left.count(), "squares": total(left[_SQUARE])}
+        is_heard = left[_SQUARE] >= 0  # and is not dropped
+        squares = is_heard.ifelse(left[_SQUARE], 0)
+        added = {"left": left.count(), "squares": total(squares)}
         if self.scratch.dialect.shares_by_windows:
             each = ibis.window(group_by=left[USER])
             rows = left.mutate(**{name: value.over(each) for name, value in added.items()})
+            rows = rows.filter(rows[_SQUARE] >= 0)
             return _shares(look_up(rows, limits, SIZE), CODE, _SQUARE)
         users = left.group_by(USER).agg(**added, **{SIZE: left[SIZE].max()})
-        return left.join(_shares(look_up(users, limits, SIZE)).drop(SIZE), USER)
+        shares = _shares(look_up(users, limits, SIZE)).drop(SIZE)
+        return left.filter(is_heard).join(shares, USER)
 
     def _left(self, worth: Expression) -> Expression:
         """The rows of items not yet found, with the squares of what these are worth."""
@@ -77,7 +82,7 @@ class SteeringInTable(Steering):
         assert self._pairs is not None  # noqa: S101 - for the type checker
         pairs = self._pairs.select(USER, CODE, SIZE)
         rows = self.scratch.dialect.looked_up(pairs, worth, CODE)
-        return rows.filter(rows[_SQUARE] >= 0)
+        return rows.filter(rows[_SQUARE] != kernels.FOUND)
 
 
 def _shares(users: Expression, *more: str) -> Expression:
