@@ -227,6 +227,12 @@ def test_each_user_keeps_so_many_and_weights_are_those_of_memory(place, bound):
     assert place.left() == []
 
 
+@pytest.mark.parametrize("most", [0, 2**20])
+def test_what_spark_looks_up_is_alike_in_a_statement_and_in_a_table(spark, monkeypatch, most):
+    monkeypatch.setattr(spark_dialect, "_MOST_IN_A_STATEMENT", most)
+    test_each_user_keeps_so_many_and_weights_are_those_of_memory(Spark(spark), 4)
+
+
 def _in_memory(kept, held, items):
     """The same rows in memory, items by the same codes."""
     codes = {name: code for code, (name,) in enumerate(items(np.arange(held.n_items)).rows())}

@@ -243,6 +243,10 @@ class Dialect:
 
         self._connection.create_table(name, ibis.memtable(rows), temp=True)
 
+    def give_each(self, name: str, rows: Arrow) -> None:
+        """As `give`, of rows that are `looked_up` and asked for by nothing else."""
+        self.give(name, rows)
+
     def fetch(self, query: Expression) -> Arrow:
         """All rows of a query."""
         return self._connection.to_pyarrow(query)

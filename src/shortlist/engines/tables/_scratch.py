@@ -88,15 +88,22 @@ class Scratch:
 
     def give_each(self, key: str, columns: Mapping[str, NDArray[Any]]) -> Expression:
         """A temporary table of a row for each whole number from 0 on, to be looked up by it."""
-        n = len(next(iter(columns.values())))
-        return self.give({key: np.arange(n, dtype=np.int32), **columns})
+        import pyarrow as pa
 
-    def give_rows(self, rows: Arrow) -> Expression:
-        """A temporary table of these rows."""
+        numbers = np.arange(len(next(iter(columns.values()))), dtype=np.int32)
+        held = {key: numbers, **columns}
+        rows = pa.table({name: pa.array(column) for name, column in held.items()})
+        return self.give_rows(rows, self.dialect.give_each)
+
+    def give_rows(
+        self, rows: Arrow, give: Callable[[str, Arrow], None] | None = None
+    ) -> Expression:
+        """A temporary table of these rows, which the engine is given in its own way."""
         import ibis
 
         schema = ibis.Schema.from_pyarrow(rows.schema)
-        return self.made(schema, lambda name: self.dialect.give(name, rows))
+        give = give or self.dialect.give
+        return self.made(schema, lambda name: give(name, rows))
 
     def forget(self, table: Expression) -> None:
         """Drop a table that is not needed any more."""

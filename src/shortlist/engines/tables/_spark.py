@@ -34,6 +34,7 @@ _MOST_AT_ONCE = 2**20
 _SAMPLED_SHARE = 2.0**-10
 _ALL = "all"
 _MOST_ROWS_SENT_WHOLE = 2**21
+_MOST_IN_A_STATEMENT = 2**10  # rows that are looked up; more are sent to the workers by a job
 _BINARY = "UTF8_BINARY"
 
 _T = TypeVar("_T")
@@ -56,12 +57,14 @@ class Spark(Dialect):
     name, hash = "Spark", "xxhash64(key, user, item)"
     summing = "try_sum"
     computes_as_memory = True
+    shares_by_windows = True
 
     def __init__(self, session: Any, frame: Any = None, called: str = "") -> None:
         """Take a session, and perhaps a data frame with the name by which queries call it."""
         self._session, self._frame, self._called = session, frame, called
         self._tag, self._jobs = f"shortlist-{secrets.token_hex(8)}", _jobs_of(session)
         self._kept: dict[str, Any] = {}
+        self._listed: dict[str, Arrow] = {}
 
     @classmethod
     def of_connection(cls, connection: Expression) -> Dialect:
@@ -128,16 +131,19 @@ class Spark(Dialect):
 
     def _most_rows(self, keys: Expression, scratch: Scratch) -> float:
         """About how many rows the user has who has most; nothing but the plan depends on it."""
+        import ibis
+
         some = keys.select(VALUE).sample(_SAMPLED_SHARE)
-        per_user = some.group_by(VALUE).agg(n=some.count())
-        return float(
-            scratch.fetch(per_user.agg(n=per_user["n"].max().fill_null(0)))["n"][0] / _SAMPLED_SHARE
-        )
+        per_user = some.group_by(VALUE).agg(n=some.count()).select("n")
+        first = per_user.order_by(ibis.desc("n")).limit(1)  # a maximum would be one job more
+        return float(scratch.fetch(first)["n"].sum() / _SAMPLED_SHARE)
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
         with self._asking():
             frame = self._query(query)
-            self._show(name, (frame if by is None else frame.repartition(by)).persist())
+            if by is not None:  # sorted once, and not by each question of them
+                frame = frame.repartition(by).sortWithinPartitions(by)
+            self._show(name, frame.persist())
 
     def fix(self, name: str, query: Expression) -> None:
         with self._asking():
@@ -155,11 +161,31 @@ class Spark(Dialect):
                 name, frame if rows.num_rows > _MOST_ROWS_SENT_WHOLE else frame.hint("broadcast")
             )
 
+    def give_each(self, name: str, rows: Arrow) -> None:
+        if rows.num_rows > _MOST_IN_A_STATEMENT:
+            self.give(name, rows)
+        else:
+            self._listed[name] = rows
+
+    def looked_up(self, rows: Expression, each: Expression, key: str) -> Expression:
+        # What is short stands in the statement itself: no job has to send it to the workers.
+        listed = self._listed.get(each.get_name())
+        if listed is None:
+            return super().looked_up(rows, each, key)
+        return rows.mutate(
+            **{
+                name: call("get", str(each[name].type()), _array(listed, each, name), rows[key])
+                for name in each.columns
+                if name != key
+            }
+        )
+
     def fetch(self, query: Expression) -> Arrow:
         with self._asking():
             return self._query(query).toArrow()
 
     def drop(self, name: str) -> None:
+        self._listed.pop(name, None)
         if name in self._kept:
             self._session.catalog.dropTempView(name)
             self._kept.pop(name).unpersist()
@@ -214,6 +240,13 @@ def _jobs_of(session: Any) -> _Jobs:
     if context is None:
         return _Jobs(session.addTag, session.removeTag, session.interruptTag)
     return _Jobs(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
+
+
+def _array(rows: Arrow, each: Expression, name: str) -> Expression:
+    """A column of rows as an array that stands in the statement."""
+    import ibis
+
+    return ibis.literal(rows.column(name).to_pylist(), type=f"array<{each[name].type()}>")
 
 
 def _fixed(frame: Any) -> Any:
