@@ -8,13 +8,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from helpers.engine_places import Spark, is_slow, rows_of, sets_of, stays_in_engine
+from helpers.engine_places import Relation, Spark, is_slow, rows_of, sets_of, stays_in_engine
 from shortlist import kernels
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
 from shortlist.engines.tables import _spark as spark_dialect
+from shortlist.engines.tables._dialect import Dialect
 from shortlist.engines.tables._duckdb import in_order_once
 from shortlist.evidence.contributions import Contributions
+from shortlist.mechanisms import ChosenBound
 
 LOOK_ALIKE = [
     *("a", "A", "a ", " a", "á", "a\u0301", "ß", "ss", "ſ", "", "0", "00", "it's", 'say "hi"'),
@@ -318,3 +320,20 @@ def _weighed(source, is_numbered):
         names = items(codes)["item"].to_list()
         assert held.counts[codes].tolist() == counts.tolist()
         return dict(zip(names, zip(weights.tolist(), counts.tolist(), strict=True), strict=True))
+
+
+def test_what_is_stated_is_public_and_what_follows_from_noise_is_not(monkeypatch):
+    """What stands in statements stands in the engine's logs."""
+    stated, state = [], Dialect.state
+
+    def noted(dialect, name, rows):
+        stated.append(rows.column_names)
+        state(dialect, name, rows)
+
+    monkeypatch.setattr(Dialect, "state", noted)
+    frame = numbers()
+    with sets_of(Relation().source(frame)) as (held, _):
+        ChosenBound(epsilon=1.0, delta=1e-6).select(held, ExactDraws(SeededBits(1)))
+    names = {name for columns in stated for name in columns}
+    assert {"floor", "cap"} < names
+    assert "square" not in names

@@ -219,7 +219,7 @@ class Dialect:
         return column.floor()
 
     def looked_up(self, rows: Expression, each: Expression, key: str) -> Expression:
-        """The rows with what a table, of `Scratch.give_each`, has for the number in a column."""
+        """The rows with what a table, of `Scratch`, has for the number in a column."""
         return rows.join(each, key)
 
     def keep(self, name: str, query: Expression, by: str | None = None) -> None:
@@ -243,8 +243,11 @@ class Dialect:
 
         self._connection.create_table(name, ibis.memtable(rows), temp=True)
 
-    def give_each(self, name: str, rows: Arrow) -> None:
-        """As `give`, of rows that are `looked_up` and asked for by nothing else."""
+    def state(self, name: str, rows: Arrow) -> None:
+        """As `give`, of public rows that are `looked_up` and asked for by nothing else.
+
+        They may stand in the statements that look them up, and so in the engine's logs.
+        """
         self.give(name, rows)
 
     def fetch(self, query: Expression) -> Arrow:

@@ -88,21 +88,20 @@ class Scratch:
 
     def give_each(self, key: str, columns: Mapping[str, NDArray[Any]]) -> Expression:
         """A temporary table of a row for each whole number from 0 on, to be looked up by it."""
-        import pyarrow as pa
+        return self.give_rows(_numbered(key, columns))
 
-        numbers = np.arange(len(next(iter(columns.values()))), dtype=np.int32)
-        held = {key: numbers, **columns}
-        rows = pa.table({name: pa.array(column) for name, column in held.items()})
-        return self.give_rows(rows, self.dialect.give_each)
+    def state_each(self, key: str, columns: Mapping[str, NDArray[Any]]) -> Expression:
+        """As `give_each`, of public numbers: they may stand in statements, which engines log."""
+        return self._made_by(self.dialect.state, _numbered(key, columns))
 
-    def give_rows(
-        self, rows: Arrow, give: Callable[[str, Arrow], None] | None = None
-    ) -> Expression:
-        """A temporary table of these rows, which the engine is given in its own way."""
+    def give_rows(self, rows: Arrow) -> Expression:
+        """A temporary table of these rows."""
+        return self._made_by(self.dialect.give, rows)
+
+    def _made_by(self, give: Callable[[str, Arrow], None], rows: Arrow) -> Expression:
         import ibis
 
         schema = ibis.Schema.from_pyarrow(rows.schema)
-        give = give or self.dialect.give
         return self.made(schema, lambda name: give(name, rows))
 
     def forget(self, table: Expression) -> None:
@@ -165,3 +164,11 @@ class Scratch:
             raise fault.of(engine)
 
         return attempt(told, refusal)
+
+
+def _numbered(key: str, columns: Mapping[str, NDArray[Any]]) -> Arrow:
+    """A row for each whole number from 0 on."""
+    import pyarrow as pa
+
+    numbers = np.arange(len(next(iter(columns.values()))), dtype=np.int32)
+    return pa.table({name: pa.array(held) for name, held in {key: numbers, **columns}.items()})

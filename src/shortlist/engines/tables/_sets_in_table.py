@@ -214,7 +214,7 @@ class SetsInTable(UserSets):
 
     def _given(self, weights: Ints) -> Expression:
         is_short = weights.max(initial=0) < 2**31  # as engines add up faster
-        return self.scratch.give_each(
+        return self.scratch.state_each(
             SIZE, {_WEIGHT: weights.astype(np.int32) if is_short else weights}
         )
 

@@ -161,7 +161,7 @@ class Spark(Dialect):
                 name, frame if rows.num_rows > _MOST_ROWS_SENT_WHOLE else frame.hint("broadcast")
             )
 
-    def give_each(self, name: str, rows: Arrow) -> None:
+    def state(self, name: str, rows: Arrow) -> None:
         if rows.num_rows > _MOST_IN_A_STATEMENT:
             self.give(name, rows)
         else:

@@ -42,7 +42,7 @@ class SteeringInTable(Steering):
         scratch = self.scratch
         squares = np.where(boosts < 0, boosts, boosts.astype(np.int32) ** 2)
         worth = scratch.give_each(CODE, {_SQUARE: squares})
-        limits = scratch.give_each(SIZE, {"floor": floors, "cap": caps})
+        limits = scratch.state_each(SIZE, {"floor": floors, "cap": caps})
         with scratch.summing():
             shared = self._shared(worth, limits)
             rows = scratch.fetch(_sums(shared, scratch.dialect.whole_part))
