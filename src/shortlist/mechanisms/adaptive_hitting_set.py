@@ -103,7 +103,7 @@ class AdaptiveHittingSet(InRounds):
 
     Where items would reach few more users, noise hides which are better. So the odds of an item
     also grow with a power of its weight as the rounds' noisy weights estimate it, which costs
-    nothing. The power is 3 at first, or half of that where the last look found too few reached. It
+    nothing. The power is 3 at first, or 1.5 if the last look found that too few are reached. It
     follows the picks: it rises while they are of items of more weight than the power alone makes
     likely, and falls, down to 0, where those who hold common items are reached.
 
@@ -249,7 +249,7 @@ class AdaptiveHittingSet(InRounds):
         picked = "1 item is" if self.k == 1 else f"up to {self.k} items are"
         shares = in_turn([f"{float(share):.0%}" for share in self.design.reach])
         looks = (
-            f"Fewer than {self.plenty} also have to reach a share of all users, by a noisy look: "
+            f"Fewer than {self.plenty} also have to reach enough of all users, by a noisy look: "
             f"{shares}."
         )
         reach = (
@@ -356,34 +356,34 @@ def pick_by_reach(
     """
     picked: list[int] = []
     unreached = held.unreached(domain)
-    is_left, logs = np.ones(len(domain)), np.log(weights)
+    is_left, logs = np.ones(len(domain), np.bool_), np.log(weights)
+    by_weight = np.argsort(logs)
     at_most = float(np.exp(_MOST_POWER * logs).sum()) * _ROUNDING
     for _ in range(min(k, len(domain))):
-        # In the order of the domain, and of all of it: in that of counts, rounding would tell of
-        # these, and by the rounding of sums the next powers would.
         worth = np.exp(power * logs)
-        worth *= is_left
         places, counts = unreached.in_order()
         odds = ExponentialWeights(counts, worth[places], local_epsilon, at_most)
         place = int(places[odds.pick(draws)])
-        power = followed(power, worth, logs, place)
+        # By weight: in an order that hangs on counts or rows, rounding would tell of these.
+        left = by_weight[is_left[by_weight]]
+        power = followed(power, worth[left], logs[left], float(logs[place]))
         picked.append(place)
-        is_left[place] = 0.0
+        is_left[place] = False
         unreached.reach(place)
         unreached.leave_out(place)
     return np.array(picked, np.int64)
 
 
-def followed(power: float, worth: Floats, logs: Floats, place: int) -> float:
+def followed(power: float, worth: Floats, logs: Floats, log: float) -> float:
     """The power for the next pick: a step up the likelihood of this one by weights alone.
 
     Where what is counted agrees with the weights, picks are of more weight than by weights alone.
 
     Args:
         power: That of this pick.
-        worth: Each item's weight to that power, 0 where it was picked before, shape (n,).
-        logs: The logarithms of the weights, shape (n,).
-        place: Which item this pick is.
+        worth: The weight to that power of each item that was left, rising, shape (n,).
+        logs: The logarithms of these weights, shape (n,).
+        log: That of the item that this pick is.
     """
     expected = float(np.einsum("i,i", worth, logs) / np.einsum("i->", worth))
-    return min(max(power + _STEP * (float(logs[place]) - expected), 0.0), _MOST_POWER)
+    return min(max(power + _STEP * (log - expected), 0.0), _MOST_POWER)
