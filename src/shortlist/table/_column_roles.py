@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InputError, Words, in_quotes, named, nearest, shown
-from shortlist.table.key_types import key_type
+from shortlist.table.key_types import is_of_categories, key_type
 from shortlist.table.part import TablePart, attempt
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _part_type(part: TablePart, name: str, role: str) -> pl.DataType:
             "cast it to a string or an integer first",
             said=said,
         )
-    if dtype == pl.Categorical:
+    if dtype.base_type() == pl.Categorical:
         refusal = InputError(
             "{said} is of categories that are not all strings or all integers",
             "cast it to a string or an integer first",
@@ -188,7 +188,7 @@ def _part_type(part: TablePart, name: str, role: str) -> pl.DataType:
         )
         if dtype.is_float():  # whether one has a fraction is not known before rows are read
             raise refusal
-    if dtype in (pl.Categorical, pl.Enum, pl.Object):
+    if is_of_categories(dtype) or dtype == pl.Object:
         return pl.String()
     read_as = dtype if dtype == pl.Null else key_type(dtype)
     if read_as is None:

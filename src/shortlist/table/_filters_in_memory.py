@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from shortlist.errors import InputError, in_quotes, shown
 from shortlist.table._column_roles import check_columns
 from shortlist.table._frames import is_typed
-from shortlist.table.key_types import DIGITS, text_of
+from shortlist.table.key_types import DIGITS, is_of_categories, text_of
 from shortlist.table.part import TablePart
 from shortlist.table.row_filters import RowFilter
 from shortlist.table.row_values import (
@@ -64,7 +64,7 @@ def _kind(dtype: pl.DataType) -> Kind | None:
     """What a filter takes the values of a type for; None where it takes them for nothing."""
     import polars as pl
 
-    if dtype in (pl.String, pl.Categorical, pl.Enum, pl.Object, pl.Null):
+    if is_of_categories(dtype) or dtype in (pl.String, pl.Object, pl.Null):
         return Kind.TEXT
     if dtype.is_integer() or (
         isinstance(dtype, pl.Decimal) and dtype.scale == 0 and dtype.precision <= DIGITS

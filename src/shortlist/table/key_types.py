@@ -122,7 +122,7 @@ def is_of_categories(dtype: pl.DataType) -> bool:
     """Whether values are numbers of texts."""
     import polars as pl
 
-    return dtype in (pl.Categorical, pl.Enum)
+    return dtype.base_type() in (pl.Categorical, pl.Enum)
 
 
 def is_numbered_once(dtype: pl.DataType) -> bool:
