@@ -81,6 +81,18 @@ def test_a_percentage_is_shown_where_one_is_known(share, shown):
     line.hide()
 
 
+def test_a_percentage_falls_with_the_next_phase_alone():
+    line = _progress_line._Line()
+    shown = []
+    for told, share in (("Selecting", 0.84), (None, 0.12), ("Selecting, round 2 of 4", 0.12)):
+        if told:
+            line.tell(told)
+        line.measure(lambda share=share: share)
+        shown.append(str(line.__rich__())[-4:])
+    assert shown == ["84 %", "84 %", "12 %"]
+    line.hide()
+
+
 def test_a_terminal_is_told_of_it(monkeypatch, waits):
     with (
         terminal(monkeypatch) as screen,

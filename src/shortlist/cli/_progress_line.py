@@ -53,10 +53,11 @@ class _Line:
         self._since = time.monotonic()
         self._phase: Words | str = "Starting"
         self._share: Share | None = None
+        self._done = 0.0
         self._status: Status | None = None
 
     def tell(self, phase: Words) -> None:
-        self._phase = phase
+        self._phase, self._done = phase, 0.0
 
     def measure(self, share: Share | None) -> None:
         self._share = share
@@ -84,9 +85,15 @@ class _Line:
         return Text(words, no_wrap=True, overflow="ellipsis")
 
     def _percentage(self) -> str:
-        """How much is done, where that is known: no number of rows, and only on this screen."""
+        """How much is done, where that is known: no number of rows, and only on this screen.
+
+        A phase may be several queries, of which one begins at 0 again: then as much as was done.
+        """
         share, done = self._share, None
         if share is not None:
             with suppress(Exception):  # it is asked in another thread, perhaps when all has ended
                 done = share()
-        return "" if done is None else f", {math.floor(100 * min(done, 1))} %"
+        if done is None:
+            return ""
+        self._done = max(self._done, min(done, 1))
+        return f", {math.floor(100 * self._done)} %"
