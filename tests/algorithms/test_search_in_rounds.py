@@ -206,6 +206,8 @@ def test_what_is_dropped_is_not_heard_again():
     draws = Told([0])
     search.observe(progress, draws)
     assert draws.heard == [1]
+    search.steer(progress)
+    assert progress.boosts[[0, 2]].tolist() == [kernels.DROPPED] * 2  # in all rounds to come
 
 
 def test_known_items_are_never_dropped():

@@ -154,7 +154,11 @@ class AdaptiveGaussian(InRounds):
 
     def explain_rounds(self, found: str) -> list[str]:
         """The same without what is said of scores: when an item is `found`, or named."""
-        return [*self._explain_rounds(found, may_stop=False), people_needed(self.threshold)]
+        return [
+            *self._explain_rounds(found, may_stop=False),
+            f"An item that is far from being {found} is dropped after a round.",
+            people_needed(self.threshold),
+        ]
 
     def explain_scores(self) -> str:
         """What the scores are, where they are the weights."""
