@@ -356,8 +356,8 @@ def pick_by_reach(
     """
     picked: list[int] = []
     unreached = held.unreached(domain)
-    is_left, logs = np.ones(len(domain), np.bool_), np.log(weights)
-    by_weight = np.argsort(logs)
+    logs = np.log(weights)
+    left = np.argsort(logs)
     at_most = float(np.exp(_MOST_POWER * logs).sum()) * _ROUNDING
     for _ in range(min(k, len(domain))):
         worth = np.exp(power * logs)
@@ -365,10 +365,9 @@ def pick_by_reach(
         odds = ExponentialWeights(counts, worth[places], local_epsilon, at_most)
         place = int(places[odds.pick(draws)])
         # By weight: in an order that hangs on counts or rows, rounding would tell of these.
-        left = by_weight[is_left[by_weight]]
         power = followed(power, worth[left], logs[left], float(logs[place]))
         picked.append(place)
-        is_left[place] = False
+        left = left[left != place]
         unreached.reach(place)
         unreached.leave_out(place)
     return np.array(picked, np.int64)
