@@ -82,17 +82,15 @@ class Scratch:
 
     def give(self, columns: Mapping[str, NDArray[Any]]) -> Expression:
         """A temporary table of these columns."""
-        import pyarrow as pa
-
-        return self.give_rows(pa.table({name: pa.array(held) for name, held in columns.items()}))
+        return self.give_rows(_rows(columns))
 
     def give_each(self, key: str, columns: Mapping[str, NDArray[Any]]) -> Expression:
         """A temporary table of a row for each whole number from 0 on, to be looked up by it."""
-        return self.give_rows(_numbered(key, columns))
+        return self.give(_numbered(key, columns))
 
     def state_each(self, key: str, columns: Mapping[str, NDArray[Any]]) -> Expression:
         """As `give_each`, of public numbers: they may stand in statements, which engines log."""
-        return self._made_by(self.dialect.state, _numbered(key, columns))
+        return self._made_by(self.dialect.state, _rows(_numbered(key, columns)))
 
     def give_rows(self, rows: Arrow) -> Expression:
         """A temporary table of these rows."""
@@ -166,9 +164,13 @@ class Scratch:
         return attempt(told, refusal)
 
 
-def _numbered(key: str, columns: Mapping[str, NDArray[Any]]) -> Arrow:
-    """A row for each whole number from 0 on."""
+def _numbered(key: str, columns: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    """Columns with one more, of the whole numbers from 0 on."""
+    n = len(next(iter(columns.values())))
+    return {key: np.arange(n, dtype=np.int32), **columns}
+
+
+def _rows(columns: Mapping[str, NDArray[Any]]) -> Arrow:
     import pyarrow as pa
 
-    numbers = np.arange(len(next(iter(columns.values()))), dtype=np.int32)
-    return pa.table({name: pa.array(held) for name, held in {key: numbers, **columns}.items()})
+    return pa.table({name: pa.array(held) for name, held in columns.items()})
