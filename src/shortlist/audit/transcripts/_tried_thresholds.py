@@ -134,7 +134,8 @@ class _Trial:
 
     def is_asked(self, call: int, other: dict[int, int] | None = None) -> bool:
         """Whether a call is about the item: it may be found, or dropped, or of another search."""
-        return self.path.own[call] < len(self.noisy(call, other).scores)
+        asked = self.run(other).asked[call]
+        return isinstance(asked, Noisy) and self.path.own[call] < len(asked.scores)
 
     def score(self, call: int, other: dict[int, int] | None = None) -> float:
         """The item's score in a call, without noise: 0 where it has none."""
@@ -193,9 +194,9 @@ def chance_of_own(mechanism: Mechanism, path: Path, guesses: dict[int, int]) -> 
     trial = _Trial(mechanism, path)
     chance, own, before = 0.0, 0, list[_Round]()
     for call, place in path.own.items():
-        asked = trial.noisy(call)
         if not trial.is_asked(call):
             continue
+        asked = trial.noisy(call)
         own = max(own, len(asked.scores) - place)  # all others may be dropped by now
         if _is_of_coins(asked):
             effects = [(earlier, _effect_on_score(trial, call, earlier)) for earlier in before]
