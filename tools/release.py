@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -63,8 +64,8 @@ def main() -> None:
 
 
 def version() -> str:
-    """The version, which stands in `pyproject.toml` alone."""
-    return str(_project()["version"])
+    """The version, which stands in `src/shortlist/_version.py` alone."""
+    return str(runpy.run_path(str(ROOT / "src/shortlist/_version.py"))["__version__"])
 
 
 def notes(of: str) -> str:

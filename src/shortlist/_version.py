@@ -1,8 +1,3 @@
-"""The version of the library as it is installed."""
+"""The version of the library, which the package's own description is built from."""
 
-from importlib.metadata import PackageNotFoundError, version
-
-try:
-    __version__ = version("shortlist")
-except PackageNotFoundError:  # run from its source: saving a release must not fail for that
-    __version__ = "unknown"
+__version__ = "0.2.0"  # to ask the installed package would take 2 % of a short command

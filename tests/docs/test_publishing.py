@@ -14,8 +14,9 @@ PYTHONS = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
 
 
 def test_the_version_stands_in_one_place():
-    others = ["CITATION.cff", "Makefile", "docs/stability.md", "src/shortlist/_version.py"]
-    assert release.version() == PROJECT["version"] == sl.__version__
+    others = ["CITATION.cff", "Makefile", "docs/stability.md", "pyproject.toml"]
+    assert release.version() == sl.__version__
+    assert PROJECT["dynamic"] == ["version"]
     assert not [name for name in others if f'"{sl.__version__}"' in (ROOT / name).read_text()]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import shortlist
+from shortlist._version import __version__
 from shortlist.cli._budgets import budget
 from shortlist.cli._options import Commands
 from shortlist.cli._progress_line import showing_progress
@@ -56,9 +57,7 @@ def _shortlist(
     row is protected or, with --user, each user.
     """
     if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"shortlist {installed('shortlist')}")
+        typer.echo(f"shortlist {__version__}")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)
         raise typer.Exit(2)

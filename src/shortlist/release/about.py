@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Any
 
+from shortlist._version import __version__
 from shortlist.errors import InputError, in_quotes
 from shortlist.release.readable import harmless, intact
 from shortlist.runtime import clock
@@ -97,8 +98,6 @@ class About:
 
     def made_now(self) -> About:
         """The same, of a release that is made today by this version."""
-        from shortlist._version import __version__  # looks for the installed package
-
         return replace(self, made_on=clock.now().date(), version=__version__)
 
     @property

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from shortlist._version import __version__
 from shortlist.parameters import ShareOfUsers
 from shortlist.privacy.stored import stored
 from shortlist.release._associations import rate_of
@@ -114,8 +115,6 @@ def json_value(value: object) -> object:
 
 def described(release: Release) -> dict[str, Any]:
     """Everything that a release says but its items, as JSON values."""
-    from shortlist._version import __version__  # looks for the installed package
-
     scores, before = release.scores, release.given_before
     noise = None
     if scores is not None:
