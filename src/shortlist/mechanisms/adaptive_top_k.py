@@ -388,7 +388,8 @@ def _in_gaussians(rho: float) -> float:
 
 
 def _largest(counts: Ints, n: int) -> Ints:
-    some = np.partition(counts, -n)[-n:] if n < len(counts) else counts
+    # Of the negative: where most counts are 1, NumPy finds the largest thirty times more slowly.
+    some = -np.partition(-counts, n)[:n] if n < len(counts) else counts
     return np.sort(some)[::-1]
 
 
