@@ -134,6 +134,27 @@ def test_too_many_keys_are_refused(monkeypatch):
         code([pl.Series("a", ["x", "y"])])
 
 
+@pytest.mark.parametrize("rows", [2, 60])
+def test_what_a_thread_refuses_is_refused(rows, monkeypatch):
+    """Before all pieces have been read, or at the end."""
+    monkeypatch.setattr(coding, "_LIMIT", 2)
+    monkeypatch.setattr(coding, "_PIECE", 2)
+    monkeypatch.setattr(coding, "_LEAST_TEXT", 2)
+    frame = pl.DataFrame({"user": ["a", "b"] * (rows // 2), "item": [1, 2] * (rows // 2)})
+    with pytest.raises(ValueError, match="different values"):
+        open_table(frame, user="user", items=["item"]).pairs()
+
+
+def test_text_is_coded_while_more_is_read(monkeypatch):
+    monkeypatch.setattr(coding, "_PIECE", 2)
+    monkeypatch.setattr(coding, "_LEAST_TEXT", 3)
+    texts = [f"text {number**2 % 17}" for number in range(60)]
+    frame = pl.DataFrame({"user": range(60), "item": texts, "other": texts[::-1]})
+    users, items = open_table(frame, user="user", items=["item", "other"]).pairs()
+    assert users.codes.tolist() == list(range(60))
+    assert items.take(items.codes).equals(frame["item", "other"])
+
+
 # A hash alone says nothing
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial, reduce
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -22,7 +24,16 @@ from shortlist import kernels
 from shortlist.errors import InputError
 from shortlist.runtime.phases import measured
 from shortlist.table.key_types import fits_numpy, is_numbered_once, is_of_categories
-from shortlist.table.keys import CodedPairs, Coding, Distinct, Keys, Offsets, RawKeys, values_of
+from shortlist.table.keys import (
+    CodedPairs,
+    Coding,
+    Distinct,
+    DistinctTexts,
+    Keys,
+    Offsets,
+    RawKeys,
+    values_of,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,6 +41,8 @@ if TYPE_CHECKING:
 # Rows coded at once: few enough for the processor's caches, and to be held beside the codes.
 _PIECE = 2**17
 _LEAST_TEXT = 2**17
+# So many pieces may wait to be coded.
+_AHEAD = 4
 # As many integers are worth the start of threads that look them up.
 _LEAST_FAR = 2**20
 _RARELY_NEW = 8
@@ -144,16 +157,36 @@ def code_each(
         *(_coder(like, n_rows, IntegerCoder) for like in items),
         *beside,
     ]
-    # Integers are coded in less time than it takes to wait for another thread.
-    in_threads = sum(isinstance(coder, ValueCoder) for coder in coders) > 1
-    with ThreadPoolExecutor(len(coders)) as pool:
-        for_each = pool.map if in_threads else map
+    with ExitStack() as threads:
+        # Text takes long to code. Integers take less than another thread needs for new memory.
+        queues = [
+            _Queue(each, threads) if isinstance(each, ValueCoder) else each for each in coders
+        ]
         for piece in pieces:
             columns = piece.get_columns()
             if any(values.null_count() for values in columns):
                 columns = piece.drop_nulls().get_columns()
-            list(for_each(lambda coder, values: coder.append(values), coders, columns))
-    return (coder.keys() for coder in coders)
+            for queue, values in zip(queues, columns, strict=True):
+                queue.append(values)
+    return (queue.keys() for queue in queues)
+
+
+class _Queue:
+    """Pieces of a column that a thread of its own codes, a few of them behind what is read."""
+
+    def __init__(self, coder: ValueCoder, threads: ExitStack) -> None:
+        self._coder, self._thread = coder, threads.enter_context(ThreadPoolExecutor(1))
+        self._waiting: deque[Future[None]] = deque()
+
+    def append(self, values: pl.Series) -> None:
+        self._waiting.append(self._thread.submit(self._coder.append, values))
+        if len(self._waiting) > _AHEAD:
+            self._waiting.popleft().result()
+
+    def keys(self) -> Keys:
+        for job in self._waiting:
+            job.result()  # or what the thread raised
+        return self._coder.keys()
 
 
 def read_pieces(rows: pl.LazyFrame, *, streamed: bool) -> tuple[int, Iterator[pl.DataFrame]]:
@@ -383,33 +416,27 @@ class CategoryCoder:
     """
 
     def __init__(self, like: pl.Series, n_rows: int) -> None:
-        import polars as pl
-
         self._codes, self._n = Growing(np.uint32, n_rows), 0
         self._of_number = np.empty(0, np.uint32)  # one more than the code; 0 where there is none
-        self._texts = [like.cast(pl.String)]
+        self._firsts = [like]  # of each new code, to be asked for its text
         self._are_distinct = is_numbered_once(like.dtype)
 
     def append(self, values: pl.Series) -> None:
         if values.is_empty():
             return
-        import polars as pl
-
         numbers = np.ascontiguousarray(values.to_physical().to_numpy(), np.uint32)
         self._make_room(int(numbers.max()) + 1)
         codes, firsts = self._codes.room(len(numbers)), np.empty(len(numbers), np.uint32)
         known = self._n
         self._n = kernels.number_anew(numbers, self._of_number, known, codes, firsts)
         if self._n > known:
-            self._texts.append(values.gather(firsts[: self._n - known]).cast(pl.String))
+            self._firsts.append(values.gather(firsts[: self._n - known]))
 
     def keys(self) -> Keys:
-        import polars as pl
-
-        texts, codes = pl.concat(self._texts, rechunk=True), self._codes.filled
+        codes, coding = self._codes.filled, DistinctTexts(self._firsts)
         if self._are_distinct:
-            return Keys(codes, self._n, Distinct(texts))
-        once = code([texts])
+            return Keys(codes, self._n, coding)
+        once = code([coding.values])
         return Keys(once.codes[codes], once.size, once.coding)
 
     def _make_room(self, n: int) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -112,6 +114,31 @@ class Distinct:
         asked = values.select(key=self.values.name)
         found = asked.join(known, on="key", how="left", maintain_order="left")["code"]
         return found.cast(int).fill_null(-1).to_numpy(writable=True)
+
+
+@dataclass(frozen=True)
+class DistinctTexts:
+    """As `Distinct`, of the texts of categories: they are made when they are asked for.
+
+    Those of users never are.
+
+    Attributes:
+        parts: Columns of categories, all text different, one after another.
+    """
+
+    parts: Sequence[pl.Series]
+
+    @cached_property
+    def values(self) -> pl.Series:
+        import polars as pl
+
+        return pl.concat([part.cast(pl.String) for part in self.parts], rechunk=True)
+
+    def take(self, codes: NDArray[np.integer]) -> pl.DataFrame:
+        return Distinct(self.values).take(codes)
+
+    def find(self, values: pl.DataFrame) -> NDArray[np.int64]:
+        return Distinct(self.values).find(values)
 
 
 @dataclass(frozen=True)
