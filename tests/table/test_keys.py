@@ -208,38 +208,18 @@ def test_text_is_not_kept_with_the_piece_it_came_in():
     assert kept_bytes(apart) < 200
 
 
-@pytest.mark.parametrize("cores", [1, 2, 7])
 @pytest.mark.parametrize("different", [3, 700, 20_000])
-def test_threads_give_integers_the_codes_that_one_gives(cores, different, monkeypatch):
-    """The first one that comes has the first code, whoever looks it up."""
+def test_integers_have_codes_in_the_order_in_which_they_come_first(different, monkeypatch):
     rng = np.random.default_rng(different)
     values = rng.integers(-(2**63), 2**63 - 1, different)[rng.integers(0, different, 20_000)]
     monkeypatch.setattr(coding, "_PIECE", 97)
-    monkeypatch.setattr(coding, "_LEAST_FAR", 1000)
     monkeypatch.setattr(coding, "_FIRST_SLOTS", 16)  # so that it grows
-    monkeypatch.setattr(coding.os, "cpu_count", lambda: cores)
     numbers = {}
     expected = [numbers.setdefault(value, len(numbers)) for value in values.tolist()]
     keys = code([pl.Series("id", values)])
     assert keys.codes.tolist() == expected
     assert keys.size == len(numbers)
     assert keys.take(np.arange(keys.size))["id"].to_list() == list(numbers)
-
-
-def test_threads_look_up_what_is_known_and_nothing_else(monkeypatch):
-    """All of the last rows are old, all of the first are new: both ways are taken, in turns."""
-    found = []
-    find = coding.kernels.find
-    monkeypatch.setattr(coding, "_PIECE", 50)
-    monkeypatch.setattr(coding, "_LEAST_FAR", 100)
-    monkeypatch.setattr(
-        coding.kernels, "find", lambda *given: (find(*given), found.append(len(given[3])))
-    )
-    values = np.arange(400, dtype=np.int64) << 40
-    keys = code([pl.Series("id", np.concatenate([values, values, values + 1, values]))])
-    expected = [*range(400), *range(400), *range(400, 800), *range(400)]
-    assert keys.codes.tolist() == expected
-    assert 0 < sum(found) < len(expected)
 
 
 KINDS_OF_CATEGORIES = [pl.Categorical(), pl.Enum(["z", "a", "unused", "b"])]

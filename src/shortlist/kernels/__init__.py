@@ -12,7 +12,6 @@ from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import (
     NOWHERE,
     fill,
-    find,
     look_up,
     name_users,
     number_anew,
@@ -68,7 +67,6 @@ __all__ = [
     "draw_bounds",
     "farthest",
     "fill",
-    "find",
     "find_hit",
     "find_members",
     "group",

@@ -10,6 +10,7 @@ NOWHERE = 2**32 - 1
 """In the place of a code: there is none."""
 
 _FEW = 512  # users of a bucket, before its table must grow
+_BLOCK = 128  # keys looked for at once
 
 
 @kernel("uint64(uint64, uint64, uint64)")
@@ -36,30 +37,40 @@ def bits_of(slots):
 def fill(held, odd, n, slots):
     """Enter the first n keys held into an empty table."""
     one, other, shift = odd[0], odd[1], np.uint64(64 - bits_of(slots))
-    for code in range(n):
-        slot = np.int64(place_of(held[code], one, other) >> shift)
-        while slots[slot]:
-            slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = code + 1
+    places, taken = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
+    for begin in range(0, n, _BLOCK):
+        block = min(_BLOCK, n - begin)
+        for i in range(block):  # first all are looked at: see `look_ahead`
+            places[i] = np.int64(place_of(held[begin + i], one, other) >> shift)
+        for i in range(block):
+            taken[i] = slots[places[i]] != 0
+        for i in range(block):
+            slot = (places[i] + taken[i]) & (len(slots) - 1)
+            while slots[slot]:
+                slot = (slot + 1) & (len(slots) - 1)
+            slots[slot] = begin + i + 1
 
 
-@kernel(
-    "void(uint64[::1], uint32[::1], uint64[::1], Array(uint64, 1, 'C', readonly=True), uint32[::1])"
+@inner_kernel(
+    "void(Array(uint64, 1, 'C', readonly=True), int64, int64, uint64[::1], uint32[::1], "
+    "uint64[::1], int64[::1], uint32[::1])"
 )
-def find(odd, slots, held, keys, codes):
-    """Write the code of each key, as `look_up`, but `NOWHERE` for those that are not in the table.
+def look_ahead(keys, begin, n, odd, slots, held, places, found):
+    """Look for n keys where they should be: nearly all that the table holds are there.
 
-    The table does not change, so that threads share it.
+    One after another in loops without a branch, so that the processor asks the memory for many at
+    once. Else it would wait for each, wherever it guesses wrong what comes next. `places` are to be
+    written, where each should be, and `found`, one more than the code of each that is there, and 0
+    for others.
     """
     one, other, shift = odd[0], odd[1], np.uint64(64 - bits_of(slots))
-    for row in range(len(keys)):
-        key = keys[row]
-        slot = np.int64(place_of(key, one, other) >> shift)
-        code = slots[slot]
-        while code and held[np.int64(code) - 1] != key:
-            slot = (slot + 1) & (len(slots) - 1)
-            code = slots[slot]
-        codes[row] = code - np.uint32(1)  # of an empty slot, NOWHERE
+    for i in range(n):
+        places[i] = np.int64(place_of(keys[begin + i], one, other) >> shift)
+    for i in range(n):
+        found[i] = slots[places[i]]
+    for i in range(n):
+        code = np.int64(found[i])
+        found[i] = code if held[max(code - 1, 0)] == keys[begin + i] else 0
 
 
 @kernel(
@@ -73,33 +84,36 @@ def look_up(keys, odd, slots, held, n, first, codes):
         keys: Any 64 bits.
         odd: Two odd numbers, as `place_of` needs them.
         slots: The table, a power of two long, 0 or one more than a code; open addressing.
-        held: The key of each code, half as long: `held` full is a table that must grow.
+        held: The key of each code, shorter: `held` full is a table that must grow.
         n: How many codes there are.
         first: The first key to look up.
-        codes: One entry a key: `NOWHERE`, to be written, or the code that `find` has found.
+        codes: To be written, one entry a key.
 
     Returns:
         The first key that is left, since the table is full, or how many keys there are; and how
         many codes there are now.
     """
-    one, other, shift = odd[0], odd[1], np.uint64(64 - bits_of(slots))
-    for row in range(first, len(keys)):
-        if codes[row] != NOWHERE:
-            continue
-        key = keys[row]
-        slot = np.int64(place_of(key, one, other) >> shift)
-        code = slots[slot]
-        while code and held[np.int64(code) - 1] != key:
-            slot = (slot + 1) & (len(slots) - 1)
-            code = slots[slot]
-        if not code:
-            if n == len(held):
-                return row, n
-            held[n] = key
-            n += 1
-            code = np.uint32(n)
-            slots[slot] = code
-        codes[row] = code - np.uint32(1)
+    places, found = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.uint32)
+    for begin in range(first, len(keys), _BLOCK):
+        block = min(_BLOCK, len(keys) - begin)
+        look_ahead(keys, begin, block, odd, slots, held, places, found)
+        for i in range(block):
+            code = found[i]
+            if not code:  # it comes first, or stands further on, or came first in this block
+                key = keys[begin + i]
+                slot = places[i]
+                code = slots[slot]
+                while code and held[np.int64(code) - 1] != key:
+                    slot = (slot + 1) & (len(slots) - 1)
+                    code = slots[slot]
+                if not code:
+                    if n == len(held):
+                        return begin + i, n
+                    held[n] = key
+                    n += 1
+                    code = np.uint32(n)
+                    slots[slot] = code
+            codes[begin + i] = code - np.uint32(1)
     return len(keys), n
 
 
@@ -184,7 +198,7 @@ def name_users(users, items, odd, starts, first, last, n_users):
         n = 0
         for chunk in range(len(starts)):
             begin, end = starts[chunk, bucket], starts[chunk, bucket + 1]
-            codes = np.full(end - begin, np.uint32(NOWHERE))
+            codes = np.empty(end - begin, np.uint32)
             done, n = look_up(users[begin:end], odd, slots, held, n, 0, codes)
             while done < end - begin:
                 longer = np.empty(2 * n, np.uint64)

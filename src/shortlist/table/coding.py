@@ -7,7 +7,6 @@ values apart. So whole columns are never in memory.
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,9 +42,6 @@ _PIECE = 2**17
 _LEAST_TEXT = 2**17
 # So many pieces may wait to be coded.
 _AHEAD = 4
-# As many integers are worth the start of threads that look them up.
-_LEAST_FAR = 2**20
-_RARELY_NEW = 8
 # The most codes of integers that are coded by distance.
 _NEAR = 2**30
 # Turns of Polars' own hash, before one that is cryptographic.
@@ -54,6 +50,8 @@ _FAST_TURNS = 2
 _LIMIT = 2**32
 # So many that a small table never grows: what fills a larger one need not be compiled for it.
 _FIRST_SLOTS = 2**16
+# By as much a full table grows.
+_GROWTH = 4
 
 _T = TypeVar("_T", bound=np.generic)
 
@@ -260,30 +258,13 @@ class _FarCoder:
     def __init__(self, like: pl.Series, n_rows: int) -> None:
         self._like, self._table = like, HashTable()
         self._codes = Growing(np.uint32, n_rows)
-        self._waiting: list[NDArray[np.uint64]] = []
-        self._few_are_new = False  # of those looked up last
 
     def append(self, numbers: NDArray[np.uint64]) -> None:
-        self._waiting.append(numbers)
-        if sum(map(len, self._waiting)) >= _LEAST_FAR:
-            self._code()
+        self._table.look_up(numbers, self._codes.room(len(numbers)))
 
     def keys(self) -> Keys:
-        self._code()
         values = values_of(self._like, self._table.keys)
         return Keys(self._codes.filled, len(self._table), Distinct(values))
-
-    def _code(self) -> None:
-        pieces, self._waiting = self._waiting, []
-        n_rows, known = sum(map(len, pieces)), len(self._table)
-        ends = np.cumsum([len(numbers) for numbers in pieces])
-        codes = np.split(self._codes.room(n_rows), ends)[:-1]
-        if self._few_are_new:
-            self._table.look_up_in_threads(pieces, codes)
-        else:
-            for numbers, of_numbers in zip(pieces, codes, strict=True):
-                self._table.look_up(numbers, of_numbers)
-        self._few_are_new = len(self._table) - known < n_rows // _RARELY_NEW
 
 
 class _Kept:
@@ -487,21 +468,6 @@ class HashTable:
 
     def look_up(self, keys: NDArray[np.uint64], codes: NDArray[np.uint32]) -> None:
         """Write the code of each key, C-contiguous; one that comes first gets the next."""
-        codes.fill(kernels.NOWHERE)
-        self._enter(keys, codes)
-
-    def look_up_in_threads(
-        self, pieces: Sequence[NDArray[np.uint64]], codes: Sequence[NDArray[np.uint32]]
-    ) -> None:
-        """The same of several arrays, in their order; keys that are new are looked up twice."""
-        find = partial(kernels.find, self._odd, self._slots, self._held)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(find, pieces, codes))
-        for keys, of_keys in zip(pieces, codes, strict=True):
-            self._enter(keys, of_keys)
-
-    def _enter(self, keys: NDArray[np.uint64], codes: NDArray[np.uint32]) -> None:
-        """Write the codes that are `NOWHERE` still."""
         done = 0
         while True:
             table = self._odd, self._slots, self._held
@@ -513,7 +479,7 @@ class HashTable:
             self._grow()
 
     def _grow(self) -> None:
-        held, self._held = self._held, np.empty(2 * len(self._held), np.uint64)
+        held, self._held = self._held, np.empty(_GROWTH * len(self._held), np.uint64)
         self._held[: self._n] = held[: self._n]  # memory behind it costs nothing until it is used
         self._slots = np.zeros(2 * len(self._held), np.uint32)
         kernels.fill(self._held, self._odd, self._n, self._slots)
