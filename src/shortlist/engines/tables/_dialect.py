@@ -31,7 +31,9 @@ from shortlist.engines.tables._sets_from_rows import (
     read_by_joins,
     require_identified,
 )
+from shortlist.engines.tables._steering import SteeringInTable
 from shortlist.errors import InputError, Words, shown
+from shortlist.evidence.user_sets import Steering
 from shortlist.runtime.free_memory import available_memory
 
 _EQUAL_TO_SOME_COLLATIONS = "a", "A", "a ", "\u00e1"
@@ -213,6 +215,16 @@ class Dialect:
             scratch: Where a temporary table is made.
         """
         return self.counted(rows.select(USER, VALUE, *names).distinct(), scratch)
+
+    def steering(self, held: SetsRead, scratch: Scratch, n_items: int) -> Steering:
+        """Users who weight their items anew from round to round.
+
+        Args:
+            held: Their sets.
+            scratch: Where temporary tables are made.
+            n_items: How many codes there are.
+        """
+        return SteeringInTable(held, scratch, n_items)
 
     def whole_part(self, column: Expression) -> Expression:
         """The largest whole number that is not above a float: below 2^40, as any type of number."""

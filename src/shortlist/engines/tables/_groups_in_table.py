@@ -82,7 +82,9 @@ class GroupsInTable(UserGroups):
             lambda: rows.group_by(by).agg(**{HOLDERS: rows.count()}), by, scratch
         )
         groups = SetsInTable(_side(sets, users, numbered), scratch)
-        known = NumberedItems(lambda: held.select(items).distinct(), items, scratch)
+        known = NumberedItems(
+            lambda: held.select(items).distinct(), items, scratch, tell_holders=False
+        )
         return cls(groups, held, known, scratch, whole)
 
     @property
@@ -125,6 +127,7 @@ class GroupsInTable(UserGroups):
     def _in(self, groups: SetsInTable) -> GroupsInTable:
         """What users hold in some of their groups."""
         by = groups.values.columns
+        self.known.number()  # those of all groups, while all are at hand
         kept = self.held.semi_join(groups.values.sets.select(USER, *by), [USER, *by])
         own = replace(groups.values, left_out=())
         return replace(
@@ -186,9 +189,10 @@ class GroupsInTable(UserGroups):
         items = items.select(CODE, *columns, HOLDERS)
         side = SetsRead(
             NumberedItems(lambda: items.drop(CODE), columns, scratch, items, n),
-            find_sets=lambda: (own.select(USER, VALUE, *columns, SIZE),),
+            find_sets=lambda: (own.select(USER, VALUE, *columns, CODE, SIZE),),
             find_pairs=lambda: own.select(USER, CODE, SIZE),
             find_users=lambda: own.select(USER, SIZE).distinct(),
+            code=CODE,
         )
         return SetsInTable(side, scratch, unit=self.unit)
 
@@ -246,7 +250,9 @@ class GroupsInTable(UserGroups):
         places = held.mutate(**{CODE: held[_PAIR]})
         n = len(groups) * len(items)
         numbered = NumberedItems(lambda: held, [_PAIR], self.scratch, places, n, are_numbers=True)
-        own = SetsRead(numbered, lambda: (sets,), lambda: pairs[[USER, CODE, SIZE]], lambda: users)
+        own = SetsRead(
+            numbered, lambda: (sets,), lambda: pairs[[USER, CODE, SIZE]], lambda: users, code=_PAIR
+        )
         return SetsInTable(own, self.scratch, unit=self.unit)
 
 

@@ -28,8 +28,10 @@ from shortlist.engines.tables._expressions import (
     listed,
     names_tables_alone,
 )
+from shortlist.engines.tables._postgres_steering import SteeringInArrays
 from shortlist.engines.tables._sets_from_rows import NumberedItems, SetsRead
 from shortlist.errors import Words
+from shortlist.evidence.user_sets import Steering
 from shortlist.runtime.phases import phase
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ SELECT relpersistence::text || relkind::text, part::text, pg_relation_filenode(p
         FROM pg_attribute WHERE attrelid = part AND attnum > 0 AND NOT attisdropped)
 FROM parts JOIN pg_class ON pg_class.oid = part ORDER BY part
 """
+_ALL = 2**62  # rows: more than there are
+_STATISTICS = 10  # for 3,000 rows that are looked at: sizes are told well enough by these
 _PAIR = "pair"  # of a user and the last column of an item, as one integer
 _KEPT = {"pr", "pp", "pm", "ur", "up"}
 """Tables, those in partitions and materialized views, logged or not."""
@@ -74,7 +78,7 @@ class Postgres(SqlDialect):
 
     backend, schemes = "postgres", ("postgres", "postgresql")
     name, hash = "PostgreSQL", "md5(key, user, item)"
-    computes_as_memory = shares_by_windows = True
+    computes_as_memory = True
     shows_changes = False  # rows that are added are in the file that was there
 
     @classmethod
@@ -126,7 +130,10 @@ class Postgres(SqlDialect):
             return each.agg(array=each[name].collect(order_by=each[key])).as_scalar()
 
         others = (name for name in each.columns if name != key)
-        return rows.mutate(**{name: array(name)[rows[key]] for name in others})
+        found = rows.mutate(**{name: array(name)[rows[key]] for name in others})
+        # Once for a row that has arrays, and not for each value in these: a limit sees to that.
+        has_arrays = any(dtype.is_array() for dtype in rows.schema().values())
+        return found.limit(_ALL) if has_arrays else found
 
     def whole(self, keys: Expression, scratch: Scratch) -> SetsRead:
         rows, names = _RowsOnce(self, keys, scratch), keys.columns[1:]
@@ -142,8 +149,8 @@ class Postgres(SqlDialect):
         )
         return whole
 
-    def whole_part(self, column: Expression) -> Expression:
-        return call("floor", "float64", column)  # of which sums are fast, and exact up to 2^53
+    def steering(self, held: SetsRead, scratch: Scratch, n_items: int) -> Steering:
+        return SteeringInArrays(held, self, scratch, n_items)
 
     def counted(self, rows: Expression, scratch: Scratch) -> tuple[Expression, Expression]:
         if not _are_short(rows):
@@ -164,6 +171,18 @@ class Postgres(SqlDialect):
         )
         return _sized(self._made(words, sets, sets.schema(), scratch))
 
+    def made(self, words: str, types: Mapping[str, str], scratch: Scratch) -> Expression:
+        """A temporary table of a statement, of which no plan hangs on what it holds."""
+        import ibis
+
+        return scratch.made(
+            ibis.schema(types), lambda name: self._run(f'CREATE TEMP TABLE "{name}" AS {words}')
+        )
+
+    def sql(self, query: Expression) -> str:
+        """A query of tables that lie there."""
+        return self._sql(query)
+
     def _made(
         self, words: str, rows: Expression, schema: Mapping[str, Any], scratch: Scratch
     ) -> Expression:
@@ -183,7 +202,8 @@ class Postgres(SqlDialect):
         """Let the planner know how many rows there are; what arrays hold would take it long."""
         plain = [f'"{column}"' for column, dtype in schema.items() if not dtype.is_array()]
         looked_at = plain if len(plain) == len(schema) else plain[:1]
-        self._run(f'ANALYZE "{name}" ({", ".join(looked_at)})')
+        few = ", ".join(f"ALTER {column} SET STATISTICS {_STATISTICS}" for column in looked_at)
+        self._run(f'ALTER TABLE "{name}" {few}; ANALYZE "{name}" ({", ".join(looked_at)})')
 
     def _sql(self, query: Expression) -> str:
         return str(self._connection.compile(query))
@@ -292,7 +312,7 @@ class _RowsOnce:
             self._rows = self._made(self._once("{rows}"), packed)
             rows = self._rows
             if self._are_packed:
-                item = ((rows[_PAIR] << 32) >> 32).cast("int32")
+                item = ((rows[_PAIR] & (2**32 - 1)) - 2**31).cast("int32")
                 rows = rows.mutate(**{self._item: item})
         names = self._keys.columns[1:]
         return rows.group_by(names).agg(**{HOLDERS: rows.count()})
@@ -340,10 +360,10 @@ class _RowsOnce:
     def _once(self, rows: str) -> str:
         """The distinct ones, in order. DISTINCT without ON would group them, and sort them then."""
         held, names = f"({rows}) AS held", self._keys.columns
-        if self._are_packed:  # to the casts, what does not fit is an error
+        if self._are_packed:  # what does not fit is an error
             names = [_PAIR, *self._others]
-            user, item = (f'CAST("{n}" AS int)::bigint' for n in (self._user, self._item))
-            columns = [f'({user} << 32) | ({item} & 4294967295) AS "{_PAIR}"', *self._others]
+            pair = f'"{self._user}" * {2**32} + (CAST("{self._item}" AS int) + {2**31})'
+            columns = [f'{pair} AS "{_PAIR}"', *self._others]
             held = f"(SELECT {', '.join(columns)} FROM {held}) AS packed"  # noqa: S608 - likewise
         key = ", ".join(f'"{name}"' for name in names)
         return f"SELECT DISTINCT ON ({key}) * FROM {held} ORDER BY {key}"  # noqa: S608 - likewise
@@ -352,7 +372,7 @@ class _RowsOnce:
         columns = [f'"{name}"' for name in self._keys.columns]
         if self._are_packed:
             columns[0] = f'CAST("{_PAIR}" >> 32 AS int) AS "{self._user}"'
-            columns[-1] = f'CAST(("{_PAIR}" << 32) >> 32 AS int) AS "{self._item}"'
+            columns[-1] = f'CAST(("{_PAIR}" & {2**32 - 1}) - {2**31} AS int) AS "{self._item}"'
         return f"SELECT {', '.join(columns)} FROM {rows}"  # noqa: S608 - likewise
 
 

@@ -52,6 +52,7 @@ class NumberedItems:
         n_known: How many numbers there are, where that is known.
         are_numbers: Whether the one column of an item is its number.
         are_sums: Whether `HOLDERS` are sums of amounts, and not how many users hold an item.
+        tell_holders: Whether they have `HOLDERS` once they have numbers, however they get these.
     """
 
     find_held: Callable[[], Expression]
@@ -61,6 +62,7 @@ class NumberedItems:
     n_known: int | None = None
     are_numbers: bool = False
     are_sums: bool = False
+    tell_holders: bool = True
 
     @cached_property
     def held(self) -> Expression:
@@ -70,9 +72,13 @@ class NumberedItems:
     @property
     def table(self) -> Expression:
         """The items with their numbers, from 0 on: `CODE`, `columns`, `HOLDERS`."""
+        self.number()
+        return self.known
+
+    def number(self) -> None:
+        """Give the items numbers, if they have none."""
         if self.known is None:
             self.known = self.scratch.keep(self.scratch.dialect.numbered(self.held, CODE))
-        return self.known
 
     def at(self, codes: NDArray[np.integer], places: Ints) -> Expression:
         """The items of these numbers, as in `table`, but with their `PLACE` in place of `CODE`."""
@@ -103,7 +109,8 @@ class NumberedItems:
             place: A column of it: different whole numbers from 0 on.
         """
         if self.known is None:
-            self.known = items.select(*self.columns, HOLDERS, **{CODE: items[place]})
+            told = [*self.columns, *([HOLDERS] if self.tell_holders else [])]
+            self.known = items.select(*told, **{CODE: items[place]})
             return items.mutate(**{CODE: items[place]})
         return items.join(self.known.select(CODE, *self.columns), self.columns)
 
@@ -167,6 +174,7 @@ class SetsRead:
         left_out: The rows that bounding left out, in parts: the `columns` of their items.
         is_by_user: Whether a user's rows lie together in `pairs`.
         is_joined: Whether each query of `sets` joins them anew.
+        code: A column of `parts` that is the number of an item, if there is one.
     """
 
     numbered: NumberedItems
@@ -176,6 +184,7 @@ class SetsRead:
     left_out: tuple[Expression, ...] = ()
     is_by_user: bool = False
     is_joined: bool = False
+    code: str | None = None
 
     @property
     def items(self) -> Expression:
@@ -218,6 +227,10 @@ class SetsRead:
 
     def coded(self, sets: Expression) -> Expression:
         """Some of the sets by numbers, as they are in `pairs`."""
+        if self.code is not None:
+            return sets.select(USER, SIZE, **{CODE: sets[self.code].cast("int32")})[
+                [USER, CODE, SIZE]
+            ]
         pairs = sets.join(self.items, self.columns)
         return pairs.select(USER, SIZE, **{CODE: pairs[CODE].cast("int32")})[[USER, CODE, SIZE]]
 

@@ -35,11 +35,10 @@ from shortlist.engines.tables._sets_from_rows import (
     NumberedItems,
     SetsRead,
 )
-from shortlist.engines.tables._steering import SteeringInTable
 from shortlist.errors import InputError
 from shortlist.evidence import ItemsBelowThreshold, UserSets, WeighedItems, WeightedHistogram
 from shortlist.evidence.buckets import MOST_USERS
-from shortlist.evidence.user_sets import Unreached
+from shortlist.evidence.user_sets import Steering, Unreached
 from shortlist.table.part import attempt
 
 if TYPE_CHECKING:
@@ -80,7 +79,8 @@ class SetsInTable(UserSets):
         return self.values.numbered.n + self.n_more
 
     def with_public(self, codes: Ints) -> SetsInTable:
-        n_more = max(0, int(codes.max(initial=-1)) + 1 - self.n_items)
+        # Without any, items need not have numbers yet.
+        n_more = max(0, int(codes.max()) + 1 - self.n_items) if len(codes) else 0
         return replace(self, n_more=n_more, public=np.sort(codes))
 
     @property
@@ -134,27 +134,30 @@ class SetsInTable(UserSets):
         parts, columns = self.values.parts, self.values.columns
         many = united([listed(part.filter(part[SIZE] > bound)) for part in parts])
         items = [many[name] for name in columns]
+        told = [*columns, *({self.values.code} - {None, *columns})]
         hashed = self.scratch.dialect.hashed(key, many[VALUE], items)
         window = ibis.window(group_by=many[USER], order_by=[hashed, *items])
         size = ibis.literal(bound, type="int32")
         places = {RANK: ibis.row_number().over(window), SIZE: size}
-        return many.select(USER, VALUE, *columns, **places)
+        return many.select(USER, VALUE, *told, **places)
 
     def among(self, codes: Ints) -> SetsInTable:
         whole, columns = self.values, self.values.columns
         places = np.flatnonzero(codes >= 0)
         items = whole.numbered.at(codes[places], places).rename({CODE: PLACE})
-        of_these = whole.sets.join(items.select(CODE, *columns), columns)
+        rows = whole.sets.select(USER, VALUE, *columns)
+        of_these = rows.join(items.select(CODE, *columns), columns)
         code = of_these[CODE].cast("int32")
         sets, users = self.scratch.dialect.counted(
             of_these.select(USER, VALUE, *columns, **{CODE: code}), self.scratch
         )
         chosen = SetsRead(
             NumberedItems(lambda: items.drop(CODE), columns, self.scratch, items, len(codes)),
-            find_sets=lambda: (sets.drop(CODE),),
+            find_sets=lambda: (sets,),
             find_pairs=lambda: listed(sets.select(USER, CODE, SIZE)),
             find_users=lambda: users,
             left_out=tuple(part.semi_join(items, columns) for part in whole.left_out),
+            code=CODE,
         )
         known = None if self.known is None else np.append(self.known, 0)[codes]
         bound = self.max_items_per_user
@@ -178,8 +181,10 @@ class SetsInTable(UserSets):
     def added_by_size(self, weights: Ints) -> Ints:
         """By what items are called: only later rounds need all sets by numbers."""
         whole = self.values
-        if whole.numbered.is_found:
-            sums = self._weighed(weights)
+        if whole.code is not None:
+            sums = self._weighed(weights, [whole.code]).rename({CODE: whole.code})
+        elif whole.numbered.is_found:
+            sums = self._weighed(weights, whole.columns)
             sums = sums.join(whole.items.select(CODE, *whole.columns), whole.columns)
         else:
             sums = self._numbered(weights)
@@ -192,19 +197,20 @@ class SetsInTable(UserSets):
             weights: As `added_by_size`.
             by: A column by which their ranks rise.
         """
-        summed = self._weighed(weights, self.values.left_out)
+        summed = self._weighed(weights, self.values.columns, self.values.left_out)
         ranked = self.scratch.keep(self.scratch.dialect.numbered(summed, RANK, by=by))
         return self.values.numbered.coded(ranked, RANK)
 
-    def _weighed(self, weights: Ints, left_out: Sequence[Expression] = ()) -> Expression:
-        """`SUM` and `HOLDERS` of every item: by what items are called, in one grouping.
+    def _weighed(
+        self, weights: Ints, columns: Sequence[str], left_out: Sequence[Expression] = ()
+    ) -> Expression:
+        """`SUM` and `HOLDERS` of every item: by the columns that tell it, in one grouping.
 
         Whoever holds an item that bounding left out adds nothing to it, and is one of its holders.
         """
         import ibis
 
-        columns, given = self.values.columns, self._given(weights)
-        look_up = self.scratch.dialect.looked_up
+        given, look_up = self._given(weights), self.scratch.dialect.looked_up
         weighted = [listed(look_up(part, given, SIZE)) for part in self.values.parts]
         kept = [part.select(*columns, _WEIGHT) for part in weighted]
         nothing = ibis.literal(0, type=given[_WEIGHT].type())
@@ -240,8 +246,8 @@ class SetsInTable(UserSets):
         each[codes] = values
         return each
 
-    def steering(self) -> SteeringInTable:
-        return SteeringInTable(self.values, self.scratch, self.n_items)
+    def steering(self) -> Steering:
+        return self.scratch.dialect.steering(self.values, self.scratch, self.n_items)
 
     def unreached(self, domain: Ints) -> UnreachedInTable:
         return UnreachedInTable.of(self.among(domain))

@@ -19,9 +19,9 @@ from shortlist.engines.tables._scratch import Scratch
 from shortlist.engines.tables._sets_from_rows import SetsRead
 from shortlist.evidence.user_sets import Steering
 
-_SQUARE_OF_ONE = 2**40
-_SQUARE = "square"  # of what an item is worth; or that it is found, or dropped
-_OF_SHORT = 2**50  # what is multiplied by 1 - 1 / this is not rounded up, in three operations
+SQUARE_OF_ONE = 2**40
+SQUARE = "square"  # of what an item is worth; or that it is found, or dropped
+OF_SHORT = 2**50  # what is multiplied by 1 - 1 / this is not rounded up, in three operations
 
 
 @dataclass
@@ -40,9 +40,7 @@ class SteeringInTable(Steering):
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
         scratch = self.scratch
-        squares = np.where(boosts < 0, boosts, boosts.astype(np.int32) ** 2)
-        worth = scratch.give_each(CODE, {_SQUARE: squares})
-        limits = scratch.state_each(SIZE, {"floor": floors, "cap": caps})
+        worth, limits = given_worth(boosts, floors, caps, scratch)
         with scratch.summing():
             shared = self._shared(worth, limits)
             rows = scratch.fetch(_sums(shared, scratch.dialect.whole_part))
@@ -57,14 +55,14 @@ class SteeringInTable(Steering):
         import ibis
 
         left, look_up = self._left(worth), self.scratch.dialect.looked_up
-        is_heard = left[_SQUARE] >= 0  # and is not dropped
-        squares = is_heard.ifelse(left[_SQUARE], 0)
+        is_heard = left[SQUARE] >= 0  # and is not dropped
+        squares = is_heard.ifelse(left[SQUARE], 0)
         added = {"left": left.count(), "squares": total(squares)}
         if self.scratch.dialect.shares_by_windows:
             each = ibis.window(group_by=left[USER])
             rows = left.mutate(**{name: value.over(each) for name, value in added.items()})
-            rows = rows.filter(rows[_SQUARE] >= 0)
-            return _shares(look_up(rows, limits, SIZE), CODE, _SQUARE)
+            rows = rows.filter(rows[SQUARE] >= 0)
+            return _shares(look_up(rows, limits, SIZE), CODE, SQUARE)
         users = left.group_by(USER).agg(**added, **{SIZE: left[SIZE].max()})
         shares = _shares(look_up(users, limits, SIZE)).drop(SIZE)
         return left.filter(is_heard).join(shares, USER)
@@ -82,16 +80,25 @@ class SteeringInTable(Steering):
         assert self._pairs is not None  # noqa: S101 - for the type checker
         pairs = self._pairs.select(USER, CODE, SIZE)
         rows = self.scratch.dialect.looked_up(pairs, worth, CODE)
-        return rows.filter(rows[_SQUARE] != kernels.FOUND)
+        return rows.filter(rows[SQUARE] != kernels.FOUND)
+
+
+def given_worth(
+    boosts: NDArray[np.int16], floors: Ints, caps: Ints, scratch: Scratch
+) -> tuple[Expression, Expression]:
+    """What each item is worth, or that it is found or dropped; and the limits of each size."""
+    squares = np.where(boosts < 0, boosts, boosts.astype(np.int32) ** 2)
+    worth = scratch.give_each(CODE, {SQUARE: squares})
+    return worth, scratch.state_each(SIZE, {"floor": floors, "cap": caps})
 
 
 def _shares(users: Expression, *more: str) -> Expression:
     """Of each user the floor and the cap of squares, and how much a boost's square is worth."""
     squared, floor = users["squares"], users["floor"]
-    rest = (_SQUARE_OF_ONE - users["left"] * floor).cast("float64") / squared.nullif(0).cast(
+    rest = (SQUARE_OF_ONE - users["left"] * floor).cast("float64") / squared.nullif(0).cast(
         "float64"
     )
-    short = _double(_OF_SHORT - 1) / _double(_OF_SHORT)
+    short = _double(OF_SHORT - 1) / _double(OF_SHORT)
     ends = {name: users[name].cast("float64") for name in ("floor", "cap")}
     share = (rest * short).fill_null(_double(0))
     return users.select(USER, SIZE, *more, **ends, share=share)
@@ -101,7 +108,7 @@ def _sums(each: Expression, whole_part: Callable[[Expression], Expression]) -> E
     """What all users add to each item."""
     import ibis
 
-    more = whole_part(each[_SQUARE].cast("float64") * each["share"])
+    more = whole_part(each[SQUARE].cast("float64") * each["share"])
     square = ibis.least(each["floor"] + more, each["cap"])
     weighed = each.select(CODE, weight=whole_part(square.sqrt()))
     return weighed.group_by(CODE).agg(**{SUM: total(weighed["weight"])})
