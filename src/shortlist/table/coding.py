@@ -290,9 +290,11 @@ class IntegerCoder:
         self._near = _NearCoder(like, n_rows)
         self._far: _FarCoder | _Kept | None = None
         self._expected = like, n_rows
+        self._are_times = like.dtype.is_temporal()
 
     def append(self, values: pl.Series) -> None:
-        for chunk in values.to_physical().get_chunks():
+        numbers = values.to_physical() if self._are_times else values
+        for chunk in numbers.get_chunks():
             integers = chunk.to_numpy()
             if self._far is None and not self._near.append(integers):
                 self._far = self._far_kind(*self._expected)
