@@ -62,7 +62,8 @@ def steer_within(
         share = rest / squares * _SHORT if squares else 0.0
         floor, cap = np.float64(floors[size]), np.float64(caps[size])
         for i in range(n):
-            room[i] = math.sqrt(min(floor + np.floor(room[i] * share), cap))
+            square = floor + np.floor(room[i] * share)
+            room[i] = math.sqrt(square if square < cap else cap)
         for i in range(n):
             weight = np.int64(room[i])
             if weight:  # where it is 0, nothing is looked up for nothing
@@ -107,4 +108,6 @@ def look_up_boosts(so_far, table, shift, base, boosts):
     """The entry of each sum's cell, of 2^shift, counted from `base`; that of an end beyond it."""
     last = len(table) - 1
     for i in range(len(so_far)):
-        boosts[i] = table[min(max((so_far[i] >> shift) - base, 0), last)]
+        cell = (so_far[i] >> shift) - base
+        cell = cell if cell > 0 else 0
+        boosts[i] = table[cell if cell < last else last]

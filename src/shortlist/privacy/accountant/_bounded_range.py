@@ -96,9 +96,11 @@ def cell_bound(
     at_near = near_low + near_chance * spread_near
     at_far = far_low + far_chance * spread_far
     bend = (near_chance - far_chance) * (spread_far - spread_near)
-    bend += arch * max(spread_near, spread_far, 0.0)
+    wider = spread_near if spread_near > spread_far else spread_far
+    bend += arch * wider if wider > 0.0 else 0.0
     distance = abs(at_near - at_far)
-    bend = max(bend, distance, _TINY)  # where it is the distance, the maximum is at an end
+    bend = bend if bend > distance else distance  # where it is that, the maximum is at an end
+    bend = bend if bend > _TINY else _TINY
     return (at_near + at_far) / 2 + (bend + distance * distance / bend) / 4
 
 
@@ -138,7 +140,7 @@ def divide(low: int, high: int, steps: int, edges: Ints) -> int:
     while distance < low:
         distance *= _WIDER
     while distance >= 1:
-        edge = max(low - distance, 0)
+        edge = low - distance if low > distance else 0
         if count == 0 or edge > edges[count - 1]:
             edges[count] = edge
             count += 1
@@ -149,7 +151,7 @@ def divide(low: int, high: int, steps: int, edges: Ints) -> int:
             count += 1
     distance = 1
     while edges[count - 1] < steps:
-        edges[count] = min(high + distance, steps)
+        edges[count] = high + distance if high + distance < steps else steps
         count += 1
         distance *= _WIDER
     return count
@@ -186,7 +188,8 @@ def pad(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
         elif up:
             padded[place] = top + (1.0 - top) * rise[node - known_last]
         else:
-            padded[place] = max(top, 1.0 - linear * decay[node - known_last] - _ROUNDING)
+            line = 1.0 - linear * decay[node - known_last] - _ROUNDING
+            padded[place] = line if line > top else top
 
 
 @_inner_kernel(
@@ -226,10 +229,11 @@ def maximise(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
                 bound = cell_bound(
                     near[n], far[n], near_low[n], far_low[n], near_chance, far_chance, arch
                 )
-                best[n] = max(best[n], bound)
+                best[n] = bound if bound > best[n] else best[n]
         else:
             for n in range(length):
-                best[n] = max(best[n], near_low[n] + near_chance * (near[n] - near_low[n]))
+                bound = near_low[n] + near_chance * (near[n] - near_low[n])
+                best[n] = bound if bound > best[n] else best[n]
 
 
 @_kernel(
@@ -273,12 +277,13 @@ def sweep(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
         all_nodes, line = size + 2 * steps, linear[stage - 1]
         pad(values, known_first, known_last, begin, all_nodes, decay, rise, up, line, padded)
         for start in range(0, size, _SEGMENT):
-            length = min(_SEGMENT, size - start)
+            length = _SEGMENT if _SEGMENT < size - start else size - start
             low, high = 0, steps
             if stage > _DIVIDED:
                 one = best_node(padded, start + steps, steps, decay, excess)
                 other = best_node(padded, start + steps + length - 1, steps, decay, excess)
-                low, high = max(min(one, other) - 1, 0), min(max(one, other) + 1, steps)
+                one, other = (one, other) if one < other else (other, one)
+                low, high = one - 1 if one > 0 else 0, other + 1 if other < steps else steps
             count = divide(low, high, steps, edges)
             best = target[start : start + length]
             maximise(padded, start, edges, count, steps, decay, excess, up, best)
