@@ -2,8 +2,7 @@
 
 Those with `first` and `last` do one part of the work, so that threads share it: they release the
 interpreter's lock. One signature each, compiled at the first call and kept on disk; where no file
-can be written they are compiled again in each process. Numba is loaded to compile one, and to call
-those that make arrays.
+can be written they are compiled again in each process. Numba is loaded to compile them alone.
 """
 
 from shortlist.kernels.accounts import mark, spend

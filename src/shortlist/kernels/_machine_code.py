@@ -1,8 +1,7 @@
 """Compiled loops as machine code: loaded by LLVM alone, and called without Numba.
 
 To load Numba takes a third of a short command, and what makes a loop callable from Python by
-Numba is a tenth of all that is compiled. A loop over plain arrays that makes none of its own needs
-neither.
+Numba is a tenth of all that is compiled. A loop over plain arrays needs neither.
 
 A loop of Numba takes where to write what it returns, where to write what it raises, and its
 arguments; of an array the owner, the object, size, size of an entry, address, shape and strides
@@ -17,22 +16,22 @@ import ctypes
 import operator
 import struct
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from itertools import count
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 _FORMATS = {"bool": "q", "int64": "q", "uint64": "Q", "float64": "d"}
 """How a word holds a number of these types."""
 
-_ALLOCATING = {"copy", "empty", "full", "zeros"}
-_OWNERS = "NRT_MemInfo_call_dtor"  # what would free an array's owner, of which there is none
 _RETURNED = 2  # words for what a loop returns; one more is for what it raises
 _FIRST = _RETURNED + 1  # word of the arguments
-_NEVER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
 _NOTHING = ctypes.c_char * 0
 
 
@@ -74,18 +73,20 @@ class Code:
         for part in (self.loop, self.entry):
             engine.add_object_file(llvm.ObjectFileRef.from_data(part))
         engine.finalize_object()
-        return Loop(self, engine.get_function_address(self.name))
+        return Loop(self, engine)
 
 
 class Loop:
-    """A loop of plain arrays and numbers, by the address of its entry."""
+    """A loop of plain arrays and numbers, which an engine holds."""
 
-    def __init__(self, code: Code, address: int) -> None:
+    def __init__(self, code: Code, engine: Any) -> None:
         self._taken = [_taken(kind) for kind in code.arguments]
         self._words = struct.Struct(f"={''.join(map(_format, code.arguments))}")
         self._results = struct.Struct(f"={''.join(_FORMATS[kind] for kind in code.returns)}")
         self._room = ctypes.c_char * (8 * _FIRST + self._words.size)
-        self._call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address)
+        kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+        self._call = kind(engine.get_function_address(code.name))
+        self._engine = engine  # whose end would be that of the code
 
     def __call__(self, *given: Any) -> Any:
         """Run it; the interpreter's lock is released meanwhile.
@@ -109,9 +110,26 @@ class Loop:
 def _engine() -> Any:
     import llvmlite.binding as llvm
 
-    if llvm.address_of_symbol(_OWNERS) is None:  # Numba is not loaded; it would replace this
-        llvm.add_symbol(_OWNERS, ctypes.cast(_NEVER, ctypes.c_void_p).value)
+    try:
+        memory = _memory()
+    except (ImportError, AttributeError):  # another Numba has it elsewhere
+        from numba.core.runtime import _nrt_python
+
+        memory = _nrt_python.c_helpers
+    for name, address in memory.items():
+        llvm.add_symbol(f"NRT_{name}", address)
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+
+
+def _memory() -> Mapping[str, int]:
+    """What loops get memory for their own arrays by: a part of Numba that needs no other."""
+    (numba,) = getattr(find_spec("numba"), "submodule_search_locations", None) or [""]
+    name = "numba.core.runtime._nrt_python"
+    spec = PathFinder.find_spec(name, [str(Path(numba, "core", "runtime"))])
+    if spec is None or spec.loader is None:
+        raise ImportError(name)
+    spec.loader.exec_module(module := module_from_spec(spec))
+    return cast("Mapping[str, int]", module.c_helpers)
 
 
 def _machine() -> Any:
@@ -154,11 +172,6 @@ def _of_whole(value: Any) -> Sequence[int]:
     return (operator.index(value),)  # which a word refuses where it is too large
 
 
-def suits(loop: Callable[..., Any]) -> bool:
-    """Whether a loop may be called without Numba, as far as can be told before it is compiled."""
-    return not _ALLOCATING & set(loop.__code__.co_names) and sys.platform != "win32"
-
-
 def form_of(signature: str) -> tuple[Sequence[Argument], Sequence[str]] | None:
     """The arguments of a signature and what it returns, as `Code` has them.
 
@@ -171,9 +184,8 @@ def form_of(signature: str) -> tuple[Sequence[Argument], Sequence[str]] | None:
     kinds, returned = normalize_signature(signature)
     arguments, returns = [one for kind in kinds if (one := _argument(kind))], _returned(returned)
     form = cpu_target.target_context.call_conv.get_function_type(returned, kinds)
-    if returns is None or config.USING_SVML or not _fits(form, arguments):
-        return None
-    return arguments, returns
+    others = config.USING_SVML or sys.platform == "win32"  # where code needs more than is told
+    return None if returns is None or others or not _fits(form, arguments) else (arguments, returns)
 
 
 def of_compiled(loop: Any, arguments: Sequence[Argument], returns: Sequence[str]) -> Code:

@@ -58,11 +58,12 @@ class Kernel(InnerKernel):
     @cached_property
     def compiled(self) -> Any:
         """The compiled loop, which Python calls."""
-        from shortlist.kernels import _machine_code
-
         with _COMPILING:
-            code = self._code() if _machine_code.suits(self.plain) else None
-            return (code and code.loaded()) or self._by_numba()
+            code = self._code()
+            if code is not None and (loop := code.loaded()) is not None:
+                return loop
+            _tell_each_time("they cannot be kept here")
+            return self._compiled()
 
     def _code(self) -> Any:
         """Machine code that is called without Numba, or None."""
@@ -88,31 +89,6 @@ class Kernel(InnerKernel):
 
         form = _machine_code.form_of(self._signature)
         return form and _machine_code.of_compiled(self.for_kernels, *form)
-
-    def _by_numba(self) -> Any:
-        """What Numba makes callable, and keeps."""
-        try:
-            return self._from_cache()
-        except (RuntimeError, AttributeError, ImportError, OSError):
-            _tell_each_time("no folder can be written to that would keep them")
-            return self._compiled()
-
-    def _from_cache(self) -> Any:
-        # What is in the cache already does not wait for what only compiling needs.
-        import numba
-
-        from shortlist.kernels._cache import Cache, NotOurs
-
-        try:
-            kept = Cache(self.plain, tell=_tell_once)
-        except NotOurs as folder:
-            _tell_each_time(f"others can write to {folder}, which would keep them")
-            return self._compiled()
-        loop = numba.njit(nogil=True, no_cfunc_wrapper=True, **self._options)(self.plain)
-        vars(loop)["_cache"] = kept
-        loop.compile(self._signature)
-        loop.disable_compile()
-        return loop
 
 
 @cache

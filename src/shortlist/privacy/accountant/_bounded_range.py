@@ -277,7 +277,7 @@ def sweep(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
         all_nodes, line = size + 2 * steps, linear[stage - 1]
         pad(values, known_first, known_last, begin, all_nodes, decay, rise, up, line, padded)
         for start in range(0, size, _SEGMENT):
-            length = _SEGMENT if _SEGMENT < size - start else size - start
+            length = _SEGMENT if size - start > _SEGMENT else size - start
             low, high = 0, steps
             if stage > _DIVIDED:
                 one = best_node(padded, start + steps, steps, decay, excess)
