@@ -136,22 +136,23 @@ def divide(low: int, high: int, steps: int, edges: Ints) -> int:
     Where a maximum lies between low and high, the value falls off with the square of the distance,
     and what a cell adds to it grows with the square of its width: so widths may grow as distances.
     """
-    count, distance = 0, 1
+    count, last, distance = 0, -1, 1
     while distance < low:
         distance *= _WIDER
     while distance >= 1:
         edge = low - distance if low > distance else 0
-        if count == 0 or edge > edges[count - 1]:
-            edges[count] = edge
+        if edge > last:
+            edges[count] = last = edge
             count += 1
         distance //= _WIDER
     for node in range(low, high + 1):
-        if count == 0 or node > edges[count - 1]:
-            edges[count] = node
+        if node > last:
+            edges[count] = last = node
             count += 1
     distance = 1
-    while edges[count - 1] < steps:
-        edges[count] = high + distance if high + distance < steps else steps
+    while last < steps:
+        last = high + distance if high + distance < steps else steps
+        edges[count] = last
         count += 1
         distance *= _WIDER
     return count
@@ -222,18 +223,18 @@ def maximise(  # noqa: PLR0913, PLR0917 - a loop over plain arrays
         width = decay[left] - decay[right]
         arch = decay[steps] * width * width
         arch /= excess[0] * decay[right] * decay[right] * decay[left]
-        near, far = padded[here + left : here + left + length], padded[here + right :]
-        near_low, far_low = padded[start + left : start + left + length], padded[start + right :]
-        if up:
-            for n in range(length):
+        near, far = np.uint64(here + left), np.uint64(here + right)
+        near_low, far_low = np.uint64(start + left), np.uint64(start + right)
+        for n in range(length):
+            at = np.uint64(n)  # a place that has no sign costs less to look up
+            low, high = padded[near_low + at], padded[near + at]
+            if up:
                 bound = cell_bound(
-                    near[n], far[n], near_low[n], far_low[n], near_chance, far_chance, arch
+                    high, padded[far + at], low, padded[far_low + at], near_chance, far_chance, arch
                 )
-                best[n] = bound if bound > best[n] else best[n]
-        else:
-            for n in range(length):
-                bound = near_low[n] + near_chance * (near[n] - near_low[n])
-                best[n] = bound if bound > best[n] else best[n]
+            else:
+                bound = low + near_chance * (high - low)
+            best[n] = bound if bound > best[n] else best[n]
 
 
 @_kernel(
