@@ -239,14 +239,14 @@ class GroupsInTable(UserGroups):
         rows = self.held.join(by.rename({_GROUP: PLACE}), self.groups.values.columns)
         rows = rows.join(wanted.rename({_ITEM: PLACE}), self.known.columns)
         pair = rows[_GROUP] * len(items) + rows[_ITEM]
-        rows = rows.mutate(**{_PAIR: pair})
+        rows = rows.mutate(**{_PAIR: pair.cast("int32")})
         sets, users = self.scratch.dialect.counted(rows.select(USER, VALUE, _PAIR), self.scratch)
         pairs = listed(sets)
         if self._are_amounts:
             held = rows.group_by(_PAIR).agg(**{HOLDERS: total(rows[AMOUNT])})
         else:
             held = pairs.group_by(_PAIR).agg(**{HOLDERS: pairs.count()})
-        pairs = pairs.select(USER, SIZE, **{CODE: pairs[_PAIR].cast("int32")})
+        pairs = pairs.select(USER, SIZE, **{CODE: pairs[_PAIR]})
         places = held.mutate(**{CODE: held[_PAIR]})
         n = len(groups) * len(items)
         numbered = NumberedItems(lambda: held, [_PAIR], self.scratch, places, n, are_numbers=True)

@@ -57,7 +57,7 @@ class SteeringInArrays(Steering):
         worth, limits = given_worth(boosts, floors, caps, scratch)
         arrays = _Arrays(worth.get_name(), limits.get_name())
         with scratch.summing():
-            before, self._left = self._left, self._still_left(arrays)
+            before, self._left = self._left, self._still_left(arrays, worth)
             added = self.dialect.made(arrays.added(self._left.get_name()), _SUMS, scratch)
             rows = scratch.fetch(added)
         for table in (worth, limits, added, *([] if before is None else [before])):
@@ -66,20 +66,25 @@ class SteeringInArrays(Steering):
         sums[rows[CODE]] = rows[SUM]
         return sums
 
-    def _still_left(self, arrays: _Arrays) -> Expression:
+    def _still_left(self, arrays: _Arrays, worth: Expression) -> Expression:
         """Each user's items that are left, with the user's share."""
         if self._left is not None:
             words = arrays.narrowed(self._left.get_name())
         else:
-            words = " UNION ALL ".join(arrays.gathered(self.dialect.sql(p)) for p in self._parts())
+            rows = [self.dialect.sql(part) for part in self._not_found(worth)]
+            words = " UNION ALL ".join(map(arrays.gathered, rows))
         return self.dialect.made(words, _LEFT, self.scratch)
 
-    def _parts(self) -> list[Expression]:
-        """The sets by numbers, each user's in one part."""
-        held = self.held
-        if len(held.parts) == 1:
-            return [held.pairs]
-        return [held.coded(listed(part)) for part in held.parts]
+    def _not_found(self, worth: Expression) -> list[Expression]:
+        """The rows of items not found, each with what its item is worth; a user's in one part."""
+        held, left = self.held, worth.filter(worth[SQUARE] != kernels.FOUND)
+        parts = [listed(part) for part in held.parts]
+        if held.code is not None:
+            joined = [held.coded(part).join(left, CODE) for part in parts]
+        else:  # by what items are called, of which fewer are left
+            items = held.items.select(CODE, *held.columns).join(left, CODE)
+            joined = [part.join(items, held.columns) for part in parts]
+        return [rows.select(USER, CODE, SIZE, SQUARE) for rows in joined]
 
 
 class _Arrays:
@@ -94,15 +99,10 @@ class _Arrays:
         self._floors, self._caps = (_array(name, SIZE, limits) for name in ("floor", "cap"))
 
     def gathered(self, rows: str) -> str:
-        """The first time: of rows of `USER`, `CODE`, `SIZE`."""
-        looked_up = (
-            f'SELECT "{USER}", "{SIZE}", "{CODE}", {self._squares}["{CODE}" + 1] AS square '
-            f"FROM ({rows}) AS held OFFSET 0"
-        )
-        left = f"SELECT * FROM ({looked_up}) AS worth WHERE square <> {kernels.FOUND}"
+        """The first time: of rows of `USER`, `CODE`, `SIZE`, and what each item is worth."""
         users = (
             f'SELECT max("{SIZE}") AS "{SIZE}", {_COUNTED} '
-            f'FROM ({left} ORDER BY "{USER}") AS sorted GROUP BY "{USER}"'
+            f'FROM (SELECT * FROM ({rows}) AS held ORDER BY "{USER}") AS sorted GROUP BY "{USER}"'
         )
         return self._shared(users, "counted.gone")
 
@@ -156,9 +156,9 @@ class _Arrays:
 
 
 _COUNTED = (
-    f'array_agg("{CODE}") FILTER (WHERE square >= 0) AS "{CODE}", '
-    f"(count(*) FILTER (WHERE square = {kernels.DROPPED}))::int AS gone, "
-    "sum(square) FILTER (WHERE square >= 0) AS squares"
+    f'array_agg("{CODE}") FILTER (WHERE "{SQUARE}" >= 0) AS "{CODE}", '
+    f'(count(*) FILTER (WHERE "{SQUARE}" = {kernels.DROPPED}))::int AS gone, '
+    f'sum("{SQUARE}") FILTER (WHERE "{SQUARE}" >= 0) AS squares'
 )
 
 

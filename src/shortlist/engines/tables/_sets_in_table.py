@@ -142,21 +142,26 @@ class SetsInTable(UserSets):
         return many.select(USER, VALUE, *told, **places)
 
     def among(self, codes: Ints) -> SetsInTable:
-        whole, columns = self.values, self.values.columns
-        places = np.flatnonzero(codes >= 0)
+        """What are numbers gets others; else an item is called as before."""
+        whole, places = self.values, np.flatnonzero(codes >= 0)
+        are_numbers = whole.numbered.are_numbers
+        columns = [] if are_numbers else whole.columns
         items = whole.numbered.at(codes[places], places).rename({CODE: PLACE})
-        rows = whole.sets.select(USER, VALUE, *columns)
-        of_these = rows.join(items.select(CODE, *columns), columns)
-        code = of_these[CODE].cast("int32")
-        sets, users = self.scratch.dialect.counted(
-            of_these.select(USER, VALUE, *columns, **{CODE: code}), self.scratch
+        rows = whole.sets.select(USER, VALUE, *whole.columns)
+        rows = rows.join(items.select(CODE, *whole.columns), whole.columns)
+        code = {CODE: rows[CODE].cast("int32")}
+        dialect = self.scratch.dialect
+        sets, users = dialect.counted(rows.select(USER, VALUE, *columns, **code), self.scratch)
+        numbered = NumberedItems(
+            *(lambda: items.drop(CODE), columns or [CODE], self.scratch, items, len(codes)),
+            are_numbers=are_numbers,
         )
         chosen = SetsRead(
-            NumberedItems(lambda: items.drop(CODE), columns, self.scratch, items, len(codes)),
+            numbered,
             find_sets=lambda: (sets,),
             find_pairs=lambda: listed(sets.select(USER, CODE, SIZE)),
             find_users=lambda: users,
-            left_out=tuple(part.semi_join(items, columns) for part in whole.left_out),
+            left_out=tuple(part.semi_join(items, whole.columns) for part in whole.left_out),
             code=CODE,
         )
         known = None if self.known is None else np.append(self.known, 0)[codes]
