@@ -201,23 +201,25 @@ class GroupsInTable(UserGroups):
         if self.groups.largest > 1:
             sets, users = dialect.some_of(self.held, whole, columns, self.scratch)
             side = _side(sets, users, self.known)
-        elif whole is None:  # in one group, each item is held once
-            held = self.held.select(USER, VALUE, *columns)
-            side = _side(*dialect.counted(held, self.scratch), self.known)
-        else:
-            (part,) = whole.parts
-            side = _side(part.drop(*self.groups.values.columns), part, self.known)
-            side = replace(side, find_users=whole.find_users)
+        else:  # in one group, each item is held once
+            side = self._each_row(columns, self.known)
         return SetsInTable(side, self.scratch).with_public(self.public)
+
+    def _each_row(self, columns: Sequence[str], numbered: NumberedItems) -> SetsRead:
+        """Users' sets of what some columns say, where they say something else in each row."""
+        if self.whole is None:
+            held = self.held.select(USER, VALUE, *columns)
+            return _side(*self.scratch.dialect.counted(held, self.scratch), numbered)
+        (part,) = self.whole.parts
+        side = _side(part.select(USER, VALUE, *columns, SIZE), part, numbered)
+        return replace(side, find_users=self.whole.find_users)
 
     def pairs(self) -> PairSets:
         columns = [*self.groups.values.columns, *self.known.columns]
         numbered = NumberedItems(
             lambda: self.held.select(columns).distinct(), columns, self.scratch
         )
-        held = self.held.select(USER, VALUE, *columns)
-        sets, users = self.scratch.dialect.counted(held, self.scratch)
-        own = SetsInTable(_side(sets, users, numbered), self.scratch)
+        own = SetsInTable(self._each_row(columns, numbered), self.scratch)
         return PairSets(own, partial(self._positions, numbered))
 
     def _positions(self, pairs: NumberedItems, codes: Ints) -> Ints:

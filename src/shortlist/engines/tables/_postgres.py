@@ -305,17 +305,19 @@ class _RowsOnce:
     def holders(self) -> Expression:
         """How many users hold each item: the columns of one, `HOLDERS`."""
         if "by_user" in vars(self):
-            rows = listed(self.by_user)
-        else:
-            types = {name: self._types[name] for name in self._others}
-            packed = {_PAIR: "int64", **types} if self._are_packed else self._types
-            self._rows = self._made(self._once("{rows}"), packed)
-            rows = self._rows
-            if self._are_packed:
-                item = ((rows[_PAIR] & (2**32 - 1)) - 2**31).cast("int32")
-                rows = rows.mutate(**{self._item: item})
-        names = self._keys.columns[1:]
-        return rows.group_by(names).agg(**{HOLDERS: rows.count()})
+            return self._counted(listed(self.by_user))
+        types = {name: self._types[name] for name in self._others}
+        packed = {_PAIR: "int64", **types} if self._are_packed else self._types
+        self._rows = self._made(self._once("{rows}"), packed)
+        if not self._are_packed:
+            return self._counted(self._rows)
+        low = self._rows[_PAIR] & (2**32 - 1)
+        counted = self._counted(self._rows.mutate(**{self._item: low}))
+        # Unpacked once for an item, and not for each row.
+        return counted.mutate(**{self._item: (counted[self._item] - 2**31).cast("int32")})
+
+    def _counted(self, rows: Expression) -> Expression:
+        return rows.group_by(self._keys.columns[1:]).agg(**{HOLDERS: rows.count()})
 
     @cached_property
     def by_user(self) -> Expression:
