@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import subprocess
+import sys
 from collections import Counter
 from fractions import Fraction
 
@@ -313,6 +315,18 @@ def test_the_smallest_tables_are_shared_rightly(monkeypatch, number, bucket):
         assert weights == weights_by_fractions(items_of(bounded), N_ITEMS)
         holders = Counter(item for kept in sets.values() for item in kept)
         assert held.counts.tolist() == [holders[item] for item in range(N_ITEMS)]
+
+
+def test_kernels_work_where_no_cache_can_be_written():
+    code = """if True:
+        from numba.core import caching
+        caching.CacheImpl._locator_classes = []  # as where no folder can be written to
+        from shortlist import kernels
+        print(kernels.weigh.compiled.signatures)
+    """
+    command = [sys.executable, "-W", "error", "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ours
+    assert "int64" in run.stdout
 
 
 @fixed

@@ -1,8 +1,8 @@
 """Compiled loops over plain arrays.
 
 Those with `first` and `last` do one part of the work, so that threads share it: they release the
-interpreter's lock. One signature each, compiled at the first call and kept on disk; where no file
-can be written they are compiled again in each process. Numba is loaded to compile them alone.
+interpreter's lock. One signature each, compiled at the first call and cached on disk; where no
+cache can be written they are compiled again in each process. Numba is loaded with the first.
 """
 
 from shortlist.kernels.accounts import mark, spend

@@ -1,10 +1,9 @@
-"""Loops that are compiled when they are first called. Numba is loaded only to compile one."""
+"""Loops that are compiled when they are first called. Numba is loaded with the first of them."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache, cached_property
 from threading import RLock
 from typing import Any, cast
@@ -16,7 +15,7 @@ _COMPILING = RLock()  # threads that share the work call a kernel at once; one m
 
 
 class InnerKernel:
-    """A loop that kernels call, compiled with the first of them.
+    """A loop that kernels call, compiled when the first of them is; or loaded from the cache.
 
     Attributes:
         plain: As it is written.
@@ -30,81 +29,45 @@ class InnerKernel:
         """By which a kernel may call another."""
         import numba
 
-        return numba.typeof(self.for_kernels)
-
-    @cached_property
-    def for_kernels(self) -> Any:
-        """The compiled loop, which only kernels can call: from Python, it would crash.
-
-        To compile what makes it callable from there takes as long again for a short loop.
-        """
-        with _COMPILING:
-            return self._compiled(no_cpython_wrapper=True)
-
-    def _compiled(self, **more: bool) -> Any:
-        import numba
-
-        _load_for_compiling()
-        options = self._options | more | {"no_cfunc_wrapper": True}  # for C, which does not call it
-        return numba.njit(self._signature, nogil=True, **options)(self.plain)
-
-
-class Kernel(InnerKernel):
-    """A loop that is compiled when it is called for the first time, or loaded from its file."""
-
-    def __call__(self, *arrays: Any) -> Any:
-        return self.compiled(*arrays)
+        return numba.typeof(self.compiled)
 
     @cached_property
     def compiled(self) -> Any:
-        """The compiled loop, which Python calls."""
+        """The compiled loop."""
         with _COMPILING:
-            code = self._code()
-            if code is not None and (loop := code.loaded()) is not None:
-                return loop
-            _tell_each_time("they cannot be kept here")
-            return self._compiled()
+            try:
+                return self._from_cache()
+            except (RuntimeError, AttributeError, ImportError, OSError):
+                return self._compiled_anew("no folder can be written to that would keep them")
 
-    def _code(self) -> Any:
-        """Machine code that is called without Numba, or None."""
-        from shortlist.kernels._kept_code import Shelf, Unkept
+    def _from_cache(self) -> Any:
+        # What is in the cache already does not wait for what only compiling needs.
+        import numba
+
+        from shortlist.kernels._cache import Cache, NotOurs
 
         try:
-            shelf = Shelf(self.plain)
-        except (Unkept, OSError) as why:
-            _tell_each_time(str(why))
-            return self._code_anew()
-        if (kept := shelf.read()) is not None:
-            return kept
-        if shelf.is_empty():
-            _tell_once()
-        code = self._code_anew()
-        with suppress(OSError):  # the answer does not fail for that
-            if code is not None:
-                shelf.keep(code)
-        return code
+            kept = Cache(self.plain, tell=_tell_once)
+        except NotOurs as folder:
+            return self._compiled_anew(f"others can write to {folder}, which would keep them")
+        loop = numba.njit(nogil=True, **self._options)(self.plain)
+        vars(loop)["_cache"] = kept
+        loop.compile(self._signature)
+        loop.disable_compile()
+        return loop
 
-    def _code_anew(self) -> Any:
-        from shortlist.kernels import _machine_code
+    def _compiled_anew(self, why: str) -> Any:
+        import numba
 
-        form = _machine_code.form_of(self._signature)
-        return form and _machine_code.of_compiled(self.for_kernels, *form)
+        _tell_each_time(why)
+        return numba.njit(self._signature, nogil=True, **self._options)(self.plain)
 
 
-@cache
-def _load_for_compiling() -> None:
-    """Load what Numba loads before it compiles, but for SciPy's linear algebra, 0.15 s.
+class Kernel(InnerKernel):
+    """A loop that is compiled when it is called for the first time, or loaded from the cache."""
 
-    Numba loads that to see whether it is there, and again where a loop needs it. It is there: this
-    package needs SciPy, too.
-    """
-    from numba.np import linalg
-
-    look, linalg.ensure_blas = linalg.ensure_blas, lambda: None
-    try:
-        import numba.np.arraymath  # noqa: F401 - which looks for it
-    finally:
-        linalg.ensure_blas = look
+    def __call__(self, *arrays: Any) -> Any:
+        return self.compiled(*arrays)
 
 
 @cache
@@ -123,10 +86,15 @@ def kernel(signature: str, **options: object) -> Callable[[Callable[..., Any]], 
 
     Slices are copied by loops: Numba compiles `to[:n] = from[:n]` for one to two seconds.
     """
+    options |= {"no_cfunc_wrapper": True}  # for C, which does not call it
     return lambda loop: Kernel(loop, signature, options)
 
 
 def inner_kernel(signature: str, **options: object) -> Callable[[_Loop], Callable[..., Any]]:
-    """Make a loop a kernel that only kernels can call."""
+    """Make a loop a kernel that only kernels can call: called from Python, it would crash.
+
+    To compile what makes it callable from there would take a quarter of all the time.
+    """
+    options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
     # To mypy it is the loop itself, which kernels call.
     return lambda loop: cast("_Loop", InnerKernel(loop, signature, options))
