@@ -1,4 +1,5 @@
 from datetime import UTC, date, datetime
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -145,6 +146,63 @@ def test_what_a_thread_refuses_is_refused(rows, monkeypatch):
         open_table(frame, user="user", items=["item"]).pairs()
 
 
+@pytest.mark.parametrize("which", [0, 15, 29])
+def test_what_goes_wrong_with_one_piece_alone_is_not_lost(which, monkeypatch):
+    """Else its rows would be missing, and nobody told."""
+    append, seen = coding.ValueCoder.append, []
+
+    def fails_once(coder, values):
+        seen.append(values)
+        if len(seen) == which + 1:
+            raise MemoryError
+        append(coder, values)
+
+    monkeypatch.setattr(coding, "_PIECE", 2)
+    monkeypatch.setattr(coding.ValueCoder, "append", fails_once)
+    frame = pl.DataFrame({"user": range(60), "item": ["a", "b"] * 30})
+    with pytest.raises(MemoryError):
+        open_table(frame, user="user", items=["item"]).pairs()
+
+
+class _Lazy:
+    """In place of a thread: what works only while it is waited for."""
+
+    waiting = 0
+
+    def __init__(self, _):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def submit(self, action, values):
+        _Lazy.waiting += 1
+        return SimpleNamespace(result=lambda: self._run(action, values))
+
+    def _run(self, action, values):
+        _Lazy.waiting -= 1
+        action(values)
+
+
+def test_few_pieces_wait_to_be_coded(monkeypatch):
+    """Else a table that is read faster than it is coded would be in memory whole."""
+    seen = []
+
+    def pieces():
+        for number in range(40):
+            seen.append(_Lazy.waiting)
+            yield pl.DataFrame({"item": [f"item {number % 7}"]})
+
+    monkeypatch.setattr(_Lazy, "waiting", 0)
+    monkeypatch.setattr(coding, "ThreadPoolExecutor", _Lazy)
+    (items,) = coding.code_each(pieces(), {"item": pl.String()}, 40)
+    assert max(seen) == coding._AHEAD
+    assert items.codes.tolist() == [number % 7 for number in range(40)]
+
+
 def test_text_is_coded_while_more_is_read(monkeypatch):
     monkeypatch.setattr(coding, "_PIECE", 2)
     monkeypatch.setattr(coding, "_LEAST_TEXT", 3)
@@ -220,6 +278,17 @@ def test_integers_have_codes_in_the_order_in_which_they_come_first(different, mo
     assert keys.codes.tolist() == expected
     assert keys.size == len(numbers)
     assert keys.take(np.arange(keys.size))["id"].to_list() == list(numbers)
+
+
+def test_categories_of_users_never_become_texts():
+    kind = pl.Enum(["a", "b", "x", "y"])
+    frame = pl.DataFrame(
+        {"user": ["a", "b"], "item": ["x", "y"]}, schema_overrides={"user": kind, "item": kind}
+    )
+    users, items = open_table(frame, user="user", items=["item"]).pairs()
+    assert items.take(items.codes)["item"].to_list() == ["x", "y"]
+    assert "values" in vars(items.coding)
+    assert "values" not in vars(users.coding)
 
 
 KINDS_OF_CATEGORIES = [pl.Categorical(), pl.Enum(["z", "a", "unused", "b"])]
