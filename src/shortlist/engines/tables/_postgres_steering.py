@@ -55,7 +55,7 @@ class SteeringInArrays(Steering):
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
         scratch = self.scratch
         worth, limits = given_worth(boosts, floors, caps, scratch)
-        arrays = _Arrays(worth.get_name(), limits.get_name())
+        arrays = _WordsOfArrays(worth.get_name(), limits.get_name())
         with scratch.summing():
             before, self._left = self._left, self._still_left(arrays, worth)
             added = self.dialect.made(arrays.added(self._left.get_name()), _SUMS, scratch)
@@ -66,7 +66,7 @@ class SteeringInArrays(Steering):
         sums[rows[CODE]] = rows[SUM]
         return sums
 
-    def _still_left(self, arrays: _Arrays, worth: Expression) -> Expression:
+    def _still_left(self, arrays: _WordsOfArrays, worth: Expression) -> Expression:
         """Each user's items that are left, with the user's share."""
         if self._left is not None:
             words = arrays.narrowed(self._left.get_name())
@@ -87,7 +87,7 @@ class SteeringInArrays(Steering):
         return [rows.select(USER, CODE, SIZE, SQUARE) for rows in joined]
 
 
-class _Arrays:
+class _WordsOfArrays:
     """What is said of users' items, as arrays: what is the same for all rows is looked up in one.
 
     Each is made in a subquery with an OFFSET, which PostgreSQL works out once and not in each place
