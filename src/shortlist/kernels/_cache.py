@@ -60,8 +60,10 @@ class Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
         except Exception:  # noqa: BLE001 - of a file that was cut off, pickle may raise any
             with suppress(OSError):
                 self.flush()
-        if found is None and not self._has_any:
-            self._tell()
+        if found is None:
+            if not self._has_any:
+                self._tell()
+            _load_for_compiling()
         return found
 
     @property
@@ -69,6 +71,24 @@ class Cache(FunctionCache):  # type: ignore[misc]  # Numba has no types
         """Whether any loop was compiled since the loops were last changed."""
         kept = _last_changed(Path(self._cache_path), "*.nbc")
         return kept > _last_changed(Path(__file__).parent, "*.py")
+
+
+@cache
+def _load_for_compiling() -> None:
+    """Load what Numba loads before it compiles, but for SciPy's linear algebra, 0.2 s.
+
+    Numba loads that to see whether it is there, and again where a loop needs it. It is there: this
+    package needs SciPy, too.
+    """
+    from numba.np import linalg
+
+    if (look := getattr(linalg, "ensure_blas", None)) is None:  # another Numba looks otherwise
+        return
+    linalg.ensure_blas = lambda: None
+    try:
+        import numba.np.arraymath  # noqa: F401 - which looks for it
+    finally:
+        linalg.ensure_blas = look
 
 
 def _last_changed(folder: Path, names: str) -> float:
