@@ -18,7 +18,7 @@ from shortlist.algorithms.clipped_counts import ClippedCounts, TwoMeasurements, 
 from shortlist.audit.exact.enumerator import law
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws, RoundingGrid
-from shortlist.mechanisms import Accounting, AdaptiveTopK
+from shortlist.mechanisms import Accounting, AdaptiveTopK, adaptive_top_k
 from shortlist.mechanisms.wrappers.noisy_counts import NoisyCounts
 from shortlist.privacy.accountant import BoundedRange, Composition, GaussianStage
 from shortlist.privacy.accountant.fitting import normal_noise
@@ -55,6 +55,12 @@ def test_each_way_alone_has_its_law_and_is_private(kind, oracle, k):
     mechanism = coarse(kind, k=k)
     assert oracle.distance(mechanism, mechanism) < ORACLE.within
     assert oracle.excess(mechanism, mechanism.cost) < 1e-9
+
+
+@pytest.mark.parametrize("n", [1, 3, 6, 7, 9])
+def test_ways_are_chosen_by_the_largest_counts(n):
+    counts = np.array([1, 900, 0, 40, 1, 40, 7])
+    assert adaptive_top_k._largest(counts, n).tolist() == sorted(counts, reverse=True)[:n]
 
 
 def test_every_branch_is_taken_in_the_variant_that_is_enumerated():

@@ -1,4 +1,4 @@
-"""Later rounds in PostgreSQL, where what is left of each user is kept from round to round."""
+"""What PostgreSQL alone does: numbers are packed, and what is left of users is kept in arrays."""
 
 import datetime as dt
 import re
@@ -11,7 +11,9 @@ from helpers.engine_places import rows_of, sets_of
 from shortlist import kernels
 from shortlist.bits import SeededBits
 from shortlist.draws import ExactDraws
+from shortlist.engines.tables import _postgres
 from shortlist.engines.tables._postgres import Postgres
+from shortlist.errors import InputError
 from shortlist.evidence.contributions import Contributions
 
 TEXTS = ["a", "A", "it's", 'say "hi"', "\N{GRINNING FACE}", "", "NULL", "{1,2}", "%s", ":x"]
@@ -55,11 +57,12 @@ def rounds(sets, seed=5):
     rng = np.random.default_rng(seed)
     sizes = np.maximum(np.arange(sets.largest + 1), 1)
     boosts = rng.integers(0, 2**11 + 1, sets.n_items).astype(np.int16)
-    for floor in (2**40 // 6, 2**40 // 7 + 1, 0):
+    caps = 2**41 // sizes + 12345, np.full(len(sizes), 2**41)  # the second binds nobody
+    for floor, cap in zip((2**40 // 6, 2**40 // 7 + 1, 2**40 // 8, 0), caps * 2, strict=True):
         boosts[(rng.random(len(boosts)) < 0.1) & (boosts >= 0)] = kernels.FOUND
         boosts[(rng.random(len(boosts)) < 0.3) & (boosts >= 0)] = kernels.DROPPED
         boosts[(rng.random(len(boosts)) < 0.3) & (boosts > 0)] = 0
-        yield boosts, floor // sizes, 2**41 // sizes + 12345
+        yield boosts, floor // sizes, cap
 
 
 @pytest.mark.parametrize("kinds", TABLES.values(), ids=TABLES)
@@ -93,3 +96,14 @@ def test_statements_are_the_same_whatever_rows_and_noise_say(postgres, monkeypat
             stated.append([])
     assert stated[1] == stated[3]
     assert any("sqrt" in statement for statement in stated[1])
+
+
+@pytest.mark.parametrize("row", [(2**31, 1), (-(2**31) - 1, 1), (1, 2**31), (1, -(2**31) - 1)])
+def test_a_number_that_comes_after_its_size_was_looked_at_is_taken_for_no_other(
+    postgres, monkeypatch, row
+):
+    """A user and an item are packed into 64 bits where all rows that were there fit."""
+    monkeypatch.setattr(_postgres, "_fit_together", lambda *_: True)
+    source = postgres.source(pl.DataFrame([(0, 0), row], ["user", "item"], orient="row"))
+    with pytest.raises(InputError), sets_of(source) as (held, _):
+        assert held.users_of_size().tolist() == [0, 2]
