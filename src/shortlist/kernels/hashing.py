@@ -58,10 +58,9 @@ def fill(held, odd, n, slots):
 def look_ahead(keys, begin, n, odd, slots, held, places, found):
     """Look for n keys where they should be: nearly all that the table holds are there.
 
-    One after another in loops without a branch, so that the processor asks the memory for many at
-    once. Else it would wait for each, wherever it guesses wrong what comes next. `places` are to be
-    written, where each should be, and `found`, one more than the code of each that is there, and 0
-    for others.
+    The loops have no branch, so that the processor asks the memory for many at once. With one, it
+    would wait for each key of which it guesses wrong whether it is there. Writes `places`, the slot
+    where each key should be, and `found`: one more than its code where it is there, and else 0.
     """
     one, other, shift = odd[0], odd[1], np.uint64(64 - bits_of(slots))
     for i in range(n):
@@ -84,7 +83,7 @@ def look_up(keys, odd, slots, held, n, first, codes):
         keys: Any 64 bits.
         odd: Two odd numbers, as `place_of` needs them.
         slots: The table, a power of two long, 0 or one more than a code; open addressing.
-        held: The key of each code, shorter: `held` full is a table that must grow.
+        held: The key of each code, fewer than slots: when these are full, the table must grow.
         n: How many codes there are.
         first: The first key to look up.
         codes: To be written, one entry a key.

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Rows coded at once: few enough for the processor's caches, and to be held beside the codes.
 _PIECE = 2**17
 _LEAST_TEXT = 2**17
-# So many pieces may wait to be coded.
+# How many pieces may wait to be coded.
 _AHEAD = 4
 # The most codes of integers that are coded by distance.
 _NEAR = 2**30
@@ -50,7 +50,7 @@ _FAST_TURNS = 2
 _LIMIT = 2**32
 # So many that a small table never grows: what fills a larger one need not be compiled for it.
 _FIRST_SLOTS = 2**16
-# By as much a full table grows.
+# How many times as long a full table becomes.
 _GROWTH = 4
 
 _T = TypeVar("_T", bound=np.generic)
@@ -156,7 +156,7 @@ def code_each(
         *beside,
     ]
     with ExitStack() as threads:
-        # Text takes long to code. Integers take less than another thread needs for new memory.
+        # Only text is worth a thread: another one takes longer to get memory than to code integers.
         queues = [
             _Queue(each, threads) if isinstance(each, ValueCoder) else each for each in coders
         ]
@@ -170,7 +170,7 @@ def code_each(
 
 
 class _Queue:
-    """Pieces of a column that a thread of its own codes, a few of them behind what is read."""
+    """Pieces of a column, coded by a thread of its own while more are read."""
 
     def __init__(self, coder: ValueCoder, threads: ExitStack) -> None:
         self._coder, self._thread = coder, threads.enter_context(ThreadPoolExecutor(1))
@@ -401,7 +401,7 @@ class CategoryCoder:
     def __init__(self, like: pl.Series, n_rows: int) -> None:
         self._codes, self._n = Growing(np.uint32, n_rows), 0
         self._of_number = np.empty(0, np.uint32)  # one more than the code; 0 where there is none
-        self._firsts = [like]  # of each new code, to be asked for its text
+        self._firsts = [like]  # the first value of each code, whose text may be asked for
         self._are_distinct = is_numbered_once(like.dtype)
 
     def append(self, values: pl.Series) -> None:

@@ -118,12 +118,12 @@ class Distinct:
 
 @dataclass(frozen=True)
 class DistinctTexts:
-    """As `Distinct`, of the texts of categories: they are made when they are asked for.
+    """As `Distinct`, of categories, which become texts when these are asked for.
 
-    Those of users never are.
+    Those of users never do.
 
     Attributes:
-        parts: Columns of categories, all text different, one after another.
+        parts: Columns of categories, which together hold each text once.
     """
 
     parts: Sequence[pl.Series]
