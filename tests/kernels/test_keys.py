@@ -27,6 +27,10 @@ def table(n_slots):
     return np.zeros(n_slots, np.uint32), np.empty(n_slots // 2, np.uint64)
 
 
+def room():
+    return np.empty(2 * kernels.BLOCK, np.int64)
+
+
 def place(key, odd):
     mixed = key * int(odd[0]) % 2**64
     return (mixed ^ mixed >> 32) * int(odd[1]) % 2**64
@@ -46,12 +50,12 @@ def test_codes_are_those_of_a_dictionary(odd, keys):
     codes = np.empty(len(keys), np.uint32)
     numbers = np.array(keys, np.uint64)
     numbers.setflags(write=False)  # as what Polars holds
-    done, n = kernels.look_up(numbers, odd, slots, held, 0, 0, codes)
+    done, n = kernels.look_up(numbers, odd, slots, held, 0, 0, codes, room())
     assert (done, n) == (len(keys), len(set(keys)))
     assert codes.tolist() == codes_by_dictionary(keys)
     assert held[:n].tolist() == list(dict.fromkeys(keys))
     again = np.empty_like(codes)
-    assert kernels.look_up(numbers, odd, slots, held, n, 0, again) == (done, n)
+    assert kernels.look_up(numbers, odd, slots, held, n, 0, again, room()) == (done, n)
     assert again.tolist() == codes.tolist()
 
 
@@ -75,14 +79,14 @@ def test_numbers_get_the_codes_of_a_dictionary(pieces):
 def test_a_full_table_says_where_it_stopped_and_goes_on_when_it_has_grown(odd, keys):
     slots, held = table(2)
     numbers, codes = np.array(keys, np.uint64), np.empty(len(keys), np.uint32)
-    done, n = kernels.look_up(numbers, odd, slots, held, 0, 0, codes)
+    done, n = kernels.look_up(numbers, odd, slots, held, 0, 0, codes, room())
     while done < len(keys):
         assert n == len(held) == len(set(keys[:done]))
         assert keys[done] not in keys[:done]
         held = np.append(held, np.empty_like(held))
         slots = np.zeros(2 * len(held), np.uint32)
-        kernels.fill(held, odd, n, slots)
-        done, n = kernels.look_up(numbers, odd, slots, held, n, done, codes)
+        kernels.fill(held, odd, n, slots, room())
+        done, n = kernels.look_up(numbers, odd, slots, held, n, done, codes, room())
     assert codes.tolist() == codes_by_dictionary(keys)
 
 

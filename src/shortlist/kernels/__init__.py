@@ -10,6 +10,7 @@ from shortlist.kernels.combining import combine, count_pairs
 from shortlist.kernels.compiling import inner_kernel, kernel
 from shortlist.kernels.filling import count_units, descend
 from shortlist.kernels.hashing import (
+    BLOCK,
     NOWHERE,
     fill,
     look_up,
@@ -47,6 +48,7 @@ from shortlist.kernels.user_items import (
 )
 
 __all__ = [
+    "BLOCK",
     "CELLS",
     "DROPPED",
     "FIRST_OCTAVE",

@@ -459,6 +459,7 @@ class HashTable:
         self._odd = np.array([secrets.randbits(64) | 1 for _ in range(2)], np.uint64)
         self._slots = np.zeros(_FIRST_SLOTS, np.uint32)
         self._held = np.empty(_FIRST_SLOTS // 2, np.uint64)
+        self._room = np.empty(2 * kernels.BLOCK, np.int64)
         self._n = 0
 
     def __len__(self) -> int:
@@ -473,7 +474,7 @@ class HashTable:
         done = 0
         while True:
             table = self._odd, self._slots, self._held
-            done, self._n = kernels.look_up(keys, *table, self._n, done, codes)
+            done, self._n = kernels.look_up(keys, *table, self._n, done, codes, self._room)
             if self._n >= _LIMIT:
                 raise InputError("a column holds 2^32 different values or more", "split the table")
             if done == len(keys):
@@ -484,7 +485,7 @@ class HashTable:
         held, self._held = self._held, np.empty(_GROWTH * len(self._held), np.uint64)
         self._held[: self._n] = held[: self._n]  # memory behind it costs nothing until it is used
         self._slots = np.zeros(2 * len(self._held), np.uint32)
-        kernels.fill(self._held, self._odd, self._n, self._slots)
+        kernels.fill(self._held, self._odd, self._n, self._slots, self._room)
 
 
 class Growing(Generic[_T]):
