@@ -27,7 +27,7 @@ class Sampling(duckdb_dialect.DuckDB):
         return super().fetch(query)
 
     def keep(self, name, query, _=None):
-        self._run(f'CREATE TEMP VIEW "{name}" AS {self._sql(query)}')
+        self._run(f'CREATE TEMP VIEW "{name}" AS {self.sql(query)}')
 
     def drop(self, _):
         """Views are read by others."""

@@ -226,10 +226,6 @@ class Dialect:
         """
         return SteeringInTable(held, scratch, n_items)
 
-    def whole_part(self, column: Expression) -> Expression:
-        """The largest whole number that is not above a float: below 2^40, as any type of number."""
-        return column.floor()
-
     def looked_up(self, rows: Expression, each: Expression, key: str) -> Expression:
         """The rows with what a table, of `Scratch`, has for the number in a column."""
         return rows.join(each, key)
@@ -325,7 +321,7 @@ class SqlDialect(Dialect, ABC):
     def _create(self, name: str, query: Expression, statement: str = "{rows}") -> None:
         """A temporary table of a query's rows, or of a statement about them."""
         self._prepare(query)
-        of_rows = statement.format(rows=self._sql(query))
+        of_rows = statement.format(rows=self.sql(query))
         self._run(f'CREATE TEMP TABLE "{name}" AS {of_rows}')
 
     def _prepare(self, query: Expression) -> None:
@@ -333,7 +329,8 @@ class SqlDialect(Dialect, ABC):
         self._connection._run_pre_execute_hooks(query)  # noqa: SLF001 - as Ibis does
 
     @abstractmethod
-    def _sql(self, query: Expression) -> str: ...
+    def sql(self, query: Expression) -> str:
+        """A query in the engine's words."""
 
     @abstractmethod
     def _run(self, statement: str) -> None: ...

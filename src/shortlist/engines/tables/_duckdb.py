@@ -244,9 +244,9 @@ class DuckDB(SqlDialect):
         return found
 
     def _relation_of(self, query: Expression) -> Any:
-        return self._connection.con.sql(self._sql(query))
+        return self._connection.con.sql(self.sql(query))
 
-    def _sql(self, query: Expression) -> str:
+    def sql(self, query: Expression) -> str:
         import ibis
 
         return str(ibis.to_sql(query, dialect="duckdb"))
@@ -286,7 +286,7 @@ class DuckDBRelation(DuckDB):
         return self._relation.query(self._called, statement)
 
     def _relation_of(self, query: Expression) -> Any:
-        return self._ask(self._sql(query))
+        return self._ask(self.sql(query))
 
     def _prepare(self, query: Expression) -> None:
         """It names the relation, and no other."""

@@ -150,7 +150,7 @@ class Postgres(SqlDialect):
         return whole
 
     def steering(self, held: SetsRead, scratch: Scratch, n_items: int) -> Steering:
-        return SteeringInArrays(held, self, scratch, n_items)
+        return SteeringInArrays(held, scratch, n_items, self)
 
     def counted(self, rows: Expression, scratch: Scratch) -> tuple[Expression, Expression]:
         if not _are_short(rows):
@@ -179,10 +179,6 @@ class Postgres(SqlDialect):
             ibis.schema(types), lambda name: self._run(f'CREATE TEMP TABLE "{name}" AS {words}')
         )
 
-    def sql(self, query: Expression) -> str:
-        """A query of tables that lie there."""
-        return self._sql(query)
-
     def _made(
         self, words: str, rows: Expression, schema: Mapping[str, Any], scratch: Scratch
     ) -> Expression:
@@ -205,7 +201,7 @@ class Postgres(SqlDialect):
         few = ", ".join(f"ALTER {column} SET STATISTICS {_STATISTICS}" for column in looked_at)
         self._run(f'ALTER TABLE "{name}" {few}; ANALYZE "{name}" ({", ".join(looked_at)})')
 
-    def _sql(self, query: Expression) -> str:
+    def sql(self, query: Expression) -> str:
         return str(self._connection.compile(query))
 
     def give(self, name: str, rows: Arrow) -> None:

@@ -9,21 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shortlist import kernels
 from shortlist.draws import Ints
 from shortlist.engines.tables._expressions import CODE, SIZE, SUM, USER, Expression, listed
-from shortlist.engines.tables._scratch import Scratch
-from shortlist.engines.tables._sets_from_rows import SetsRead
 from shortlist.engines.tables._steering import (
     OF_SHORT,
     SQUARE,
     SQUARE_OF_ONE,
-    given_worth,
+    SteeringInEngine,
 )
-from shortlist.evidence.user_sets import Steering
 
 if TYPE_CHECKING:
     from shortlist.engines.tables._postgres import Postgres
@@ -34,37 +28,26 @@ _SUMS = {CODE: "int32", SUM: "int64"}
 
 
 @dataclass
-class SteeringInArrays(Steering):
-    """Users' items that are neither found nor dropped, in a table that is made anew in each round.
+class SteeringInArrays(SteeringInEngine):
+    """By users' items that are neither found nor dropped, in a table that each round makes anew.
 
     So what is found or dropped is looked at no more, and a user's items lie together.
 
     Attributes:
-        held: The sets.
         dialect: How the engine is spoken to.
-        scratch: Where temporary tables are made.
-        n_items: How many codes there are.
     """
 
-    held: SetsRead
     dialect: Postgres
-    scratch: Scratch
-    n_items: int
     _left: Expression | None = None
 
-    def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
-        scratch = self.scratch
-        worth, limits = given_worth(boosts, floors, caps, scratch)
+    def _added(self, worth: Expression, limits: Expression) -> dict[str, Ints]:
         arrays = _WordsOfArrays(worth.get_name(), limits.get_name())
-        with scratch.summing():
-            before, self._left = self._left, self._still_left(arrays, worth)
-            added = self.dialect.made(arrays.added(self._left.get_name()), _SUMS, scratch)
-            rows = scratch.fetch(added)
-        for table in (worth, limits, added, *([] if before is None else [before])):
-            scratch.forget(table)
-        sums = np.zeros(self.n_items, np.int64)
-        sums[rows[CODE]] = rows[SUM]
-        return sums
+        before, self._left = self._left, self._still_left(arrays, worth)
+        added = self.dialect.made(arrays.added(self._left.get_name()), _SUMS, self.scratch)
+        rows = self.scratch.fetch(added)
+        for table in (added, *([] if before is None else [before])):
+            self.scratch.forget(table)
+        return rows
 
     def _still_left(self, arrays: _WordsOfArrays, worth: Expression) -> Expression:
         """Each user's items that are left, with the user's share."""

@@ -6,7 +6,7 @@ divided, multiplied and rooted one by one, which IEEE 754 rounds alike everywher
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,30 +25,50 @@ OF_SHORT = 2**50  # what is multiplied by 1 - 1 / this is not rounded up, in thr
 
 
 @dataclass
-class SteeringInTable(Steering):
-    """Users' sets, whose rows are numbered where there is a later round at all.
+class SteeringInEngine(Steering):
+    """Users' sets in an engine, which is given what items are worth, round by round.
 
     Attributes:
         held: The sets.
+        scratch: Where temporary tables are made.
         n_items: How many codes there are.
     """
 
     held: SetsRead
     scratch: Scratch
     n_items: int
-    _pairs: Expression | None = None
 
     def sums(self, boosts: NDArray[np.int16], floors: Ints, caps: Ints) -> Ints:
         scratch = self.scratch
-        worth, limits = given_worth(boosts, floors, caps, scratch)
+        squares = np.where(boosts < 0, boosts, boosts.astype(np.int32) ** 2)
+        worth = scratch.give_each(CODE, {SQUARE: squares})
+        limits = scratch.state_each(SIZE, {"floor": floors, "cap": caps})
         with scratch.summing():
-            shared = self._shared(worth, limits)
-            rows = scratch.fetch(_sums(shared, scratch.dialect.whole_part))
+            rows = self._added(worth, limits)
         scratch.forget(worth)
         scratch.forget(limits)
         sums = np.zeros(self.n_items, np.int64)
         sums[rows[CODE]] = rows[SUM]
         return sums
+
+    @abstractmethod
+    def _added(self, worth: Expression, limits: Expression) -> dict[str, Ints]:
+        """What all users add to each item that is left: `CODE` and `SUM`.
+
+        Args:
+            worth: `SQUARE` of each item, of its boost; or that it is found or dropped.
+            limits: The `floor` and the `cap` of squares, of users of each size.
+        """
+
+
+@dataclass
+class SteeringInTable(SteeringInEngine):
+    """By rows, which are numbered where there is a later round at all."""
+
+    _pairs: Expression | None = None
+
+    def _added(self, worth: Expression, limits: Expression) -> dict[str, Ints]:
+        return self.scratch.fetch(_sums(self._shared(worth, limits)))
 
     def _shared(self, worth: Expression, limits: Expression) -> Expression:
         """The rows of items that are left, with what each user has to share out."""
@@ -83,15 +103,6 @@ class SteeringInTable(Steering):
         return rows.filter(rows[SQUARE] != kernels.FOUND)
 
 
-def given_worth(
-    boosts: NDArray[np.int16], floors: Ints, caps: Ints, scratch: Scratch
-) -> tuple[Expression, Expression]:
-    """What each item is worth, or that it is found or dropped; and the limits of each size."""
-    squares = np.where(boosts < 0, boosts, boosts.astype(np.int32) ** 2)
-    worth = scratch.give_each(CODE, {SQUARE: squares})
-    return worth, scratch.state_each(SIZE, {"floor": floors, "cap": caps})
-
-
 def _shares(users: Expression, *more: str) -> Expression:
     """Of each user the floor and the cap of squares, and how much a boost's square is worth."""
     squared, floor = users["squares"], users["floor"]
@@ -104,13 +115,13 @@ def _shares(users: Expression, *more: str) -> Expression:
     return users.select(USER, SIZE, *more, **ends, share=share)
 
 
-def _sums(each: Expression, whole_part: Callable[[Expression], Expression]) -> Expression:
+def _sums(each: Expression) -> Expression:
     """What all users add to each item."""
     import ibis
 
-    more = whole_part(each[SQUARE].cast("float64") * each["share"])
+    more = (each[SQUARE].cast("float64") * each["share"]).floor()
     square = ibis.least(each["floor"] + more, each["cap"])
-    weighed = each.select(CODE, weight=whole_part(square.sqrt()))
+    weighed = each.select(CODE, weight=square.sqrt().floor())
     return weighed.group_by(CODE).agg(**{SUM: total(weighed["weight"])})
 
 
