@@ -63,7 +63,8 @@ def look_up(keys, odd, slots, held, n, first, codes, room):
         keys: Any 64 bits.
         odd: Two odd numbers, as `place_of` needs them.
         slots: The table, a power of two long, 0 or one more than a code; open addressing.
-        held: The key of each code, fewer than slots: when these are full, the table must grow.
+        held: Room for the key of each code, for half as many as there are slots. When there is none
+            left, the table must grow.
         n: How many codes there are.
         first: The first key to look up.
         codes: To be written, one entry a key.
